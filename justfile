@@ -1,0 +1,104 @@
+# Every recipe is one plain command, so nothing here needs just: run the same line yourself.
+# `set no-exit-message` needs just 1.39 or newer; `pip install rust-just` brings it.
+
+set positional-arguments
+set no-exit-message
+set windows-shell := ["powershell.exe", "-NoLogo", "-NoProfile", "-Command"]
+
+python := if os_family() == "windows" { ".venv/Scripts/python.exe" } else { ".venv/bin/python" }
+
+[private]
+[unix]
+default:
+    @{{ quote(just_executable()) }} --list --unsorted
+
+# walk one section on this machine: just demo 5
+[unix]
+demo *section: _full
+    @{{ python }} -m talk demo "$@"
+
+# walk a recorded section, no GPU needed: just replay 5
+[unix]
+replay *section: _light
+    @{{ python }} -m talk replay "$@"
+
+# run sections without a stop and write what they measure to results/
+[unix]
+record *sections: _full
+    @{{ python }} -m talk record "$@"
+
+# promote the newest complete live record to demos/recordings/
+[unix]
+keep *options: _light
+    @{{ python }} -m talk keep "$@"
+
+# build the deck from the newest record
+[unix]
+slides *options: _light
+    @{{ python }} -m slides "$@"
+
+# name the sections in running order
+[unix]
+list *options: _light
+    @{{ python }} -m talk list "$@"
+
+# measure the stage itself: first frame, key press, deck
+[unix]
+bench *options: _full
+    @{{ python }} -m talk bench "$@"
+
+# run the tests; options go to pytest
+[unix]
+test *options: _dev
+    @{{ python }} -m pytest -n auto --maxprocesses 8 "$@"
+
+# check style and types
+[unix]
+lint: _dev
+    @{{ python }} -m ruff check
+    @{{ python }} -m ruff format --check
+    @{{ python }} -m mypy
+
+_light: _venv
+    @{{ python }} talk/install.py light #
+
+_full: _venv
+    @{{ python }} talk/install.py full #
+
+_dev: _venv
+    @{{ python }} talk/install.py dev #
+
+[unix]
+_venv:
+    @test -x {{ python }} || python3 -m venv .venv
+
+# On Windows, PowerShell appends the recipe's name and words to the line: the # swallows them.
+
+[private]
+[windows]
+default:
+    @& "{{ just_executable() }}" --list --unsorted #
+
+[windows]
+_venv:
+    @if (-not (Test-Path {{ python }})) { py -m venv .venv } #
+
+# replay a section (live demos need Linux): just demo 5
+[windows]
+demo *section: _full
+    @{{ python }} -m talk demo {{ section }} #
+
+# walk a recorded section: just replay 5
+[windows]
+replay *section: _light
+    @{{ python }} -m talk replay {{ section }} #
+
+# build the deck from the newest record
+[windows]
+slides *options: _light
+    @{{ python }} -m slides {{ options }} #
+
+# name the sections in running order
+[windows]
+list *options: _light
+    @{{ python }} -m talk list {{ options }} #

@@ -1,0 +1,185 @@
+"""What performing a step leaves behind. Standard library only.
+
+Measured facts alone are kept: rates, shares and speed-ups are computed on reading
+(`talk.number`), so a record never disagrees with itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+Cell = str | int | float | bool | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """A definition as it ran. path: relative to the checkout. line: of its first line."""
+
+    path: str
+    name: str
+    text: str
+    line: int = 1
+    shown: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One comparison with the reference. error, tolerance: largest |got - expected|."""
+
+    candidate: str
+    inputs: str
+    ok: bool
+    at: dict[str, int] = field(default_factory=dict)
+    error: float | None = None
+    tolerance: float | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """The distribution of one candidate's time at one point.
+
+    clock: `device` (events around the kernel, cold cache), `hot` (cache-resident)
+    or `wall` (host). compile_ms: the first call, apart from the samples.
+    """
+
+    candidate: str
+    median_ms: float
+    p20_ms: float
+    p80_ms: float
+    min_ms: float
+    n: int
+    bytes: int
+    mix: str
+    clock: str = "device"
+    at: dict[str, int] = field(default_factory=dict)
+    flops: int = 0
+    compile_ms: float | None = None
+    shape: str = ""
+    dtype: str = ""
+    seed: int = 0
+    config: dict[str, int] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_ms <= self.p20_ms <= self.median_ms <= self.p80_ms:
+            raise ValueError(f"timing of {self.candidate!r}: min ≤ p20 ≤ median ≤ p80 does not hold")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """unit: one that `talk.look.quantity` knows, or empty for words."""
+
+    name: str
+    unit: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Rows of typed columns. The first column names the row."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"a row of {len(row)} cells under {len(self.columns)} columns")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """A model's answer, in the unit of what the question is about. None: no ceilings yet."""
+
+    model: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Why a step left no result. kind: crash, deadline, memory, error, cancelled, worker."""
+
+    kind: str
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One form of a lowered kernel.
+
+    lines: (line of `text`, line of the kernel's own text), both from 1.
+    counts: instructions by family, for ptx, sass and amdgcn.
+    """
+
+    name: str
+    text: str
+    lines: tuple[tuple[int, int], ...] = ()
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lowering:
+    """One kernel compiled for one target. shared, shared_limit, spills: bytes."""
+
+    candidate: str
+    kernel: str
+    target: str
+    registers: int | None
+    spills: int | None
+    shared: int
+    shared_limit: int
+    num_warps: int
+    stages: tuple[Stage, ...] = ()
+    failure: str = ""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the target has the shared memory that the kernel asks for."""
+        return not self.failure and self.shared <= self.shared_limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What performing one step left behind.
+
+    mode: `live` (this GPU) or `simulated` (Triton's interpreter: no timings).
+    behind: every definition the step stands on, as it ran; those `shown` are on screen.
+    output: what the step printed.
+    """
+
+    section: int
+    step: str
+    mode: str
+    commit: str = ""
+    command: str = ""
+    seconds: float = 0.0
+    behind: tuple[Code, ...] = ()
+    checks: tuple[Check, ...] = ()
+    timings: tuple[Timing, ...] = ()
+    table: Table | None = None
+    counters: Table | None = None
+    counters_reason: str = ""
+    prediction: Prediction | None = None
+    lowerings: tuple[Lowering, ...] = ()
+    text: str = ""
+    output: str = ""
+    note: str = ""
+    failure: Failure | None = None
+
+    @property
+    def code(self) -> tuple[Code, ...]:
+        """The definitions to show, in the order they were given."""
+        return tuple(code for code in self.behind if code.shown)
+
+    @property
+    def measured(self) -> bool:
+        """Whether the outcome holds figures of its own, not only checks."""
+        return bool(
+            self.timings
+            or self.table
+            or self.counters
+            or self.prediction
+            or self.lowerings
+            or self.text
+        )

@@ -1,0 +1,371 @@
+"""A talk on disk: `machine.json` and the append-only `events.jsonl`. Standard library only."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, TypeVar
+
+from talk import wire
+from talk.errors import RecordError
+from talk.outcome import Code, Outcome
+
+SCHEMA = 1
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    """The chip, as its driver describes it. None: the driver did not say."""
+
+    name: str
+    kind: str
+    capability: str = ""
+    sms: int | None = None
+    warp_size: int | None = None
+    max_threads_per_sm: int | None = None
+    registers_per_sm: int | None = None
+    shared_per_sm: int | None = None
+    shared_per_block: int | None = None
+    l2_bytes: int | None = None
+    memory_bytes: int | None = None
+    memory_clock_mhz: int | None = None
+    bus_bits: int | None = None
+    power_limit_w: float | None = None
+
+    @property
+    def nominal_gbps(self) -> float | None:
+        """Data-sheet bandwidth: memory clock × 2 (double data rate) × bus width in bytes."""
+        if not self.memory_clock_mhz or not self.bus_bits:
+            return None
+        return self.memory_clock_mhz * 2 * self.bus_bits / 8 / 1e3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Software:
+    """Versions. Empty: not there."""
+
+    python: str = ""
+    torch: str = ""
+    triton: str = ""
+    cuda: str = ""
+    driver: str = ""
+    system: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ceilings:
+    """What this very device was measured to reach.
+
+    bandwidth_gbps: traffic mix → GB/s (1e9 bytes) of a plain streaming kernel.
+    launch_us: an empty kernel, device clock. programs_per_s: empty programs started.
+    array_bytes: size of each array streamed.
+    """
+
+    bandwidth_gbps: dict[str, float]
+    launch_us: float
+    programs_per_s: float
+    array_bytes: int
+
+    def bandwidth(self, mix: str) -> float:
+        """Bytes per second of that traffic mix."""
+        return self.bandwidth_gbps[mix] * 1e9
+
+    @property
+    def best_gbps(self) -> float:
+        return max(self.bandwidth_gbps.values())
+
+    def seconds(self, *, bytes: int, mix: str, programs: int = 0) -> float:
+        """The slower of moving the bytes and starting the programs, plus one launch.
+
+        The roofline model (Williams, Waterman, Patterson, 2009) with one more roof,
+        the rate at which programs start.
+        """
+        moving = bytes / self.bandwidth(mix)
+        starting = programs / self.programs_per_s
+        return max(moving, starting) + self.launch_us / 1e6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """Provenance of a talk: where its numbers come from.
+
+    mode: `live` or `simulated`. clocks: NVML readings before and after, None where absent.
+    """
+
+    schema: int = SCHEMA
+    talk: str = ""
+    started: str = ""
+    mode: str
+    host: str = ""
+    device: Device
+    software: Software = Software()
+    ceilings: Ceilings | None = None
+
+    def same_place(self, other: Machine) -> bool:
+        """Whether two talks may be joined: one device, one host, one set of versions."""
+        mine = (self.mode, self.host, self.device, self.software)
+        return mine == (other.mode, other.host, other.device, other.software)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepOutline:
+    """What the driver and the slides know of a step without importing its section."""
+
+    slug: str
+    title: str
+    phase: str
+    kind: str
+    text: str = ""
+    notes: str = ""
+    says: str = ""
+    about: str = ""
+    choices: dict[str, tuple[float, float]] = field(default_factory=dict)
+    misconception: str = ""
+    model_says: str = ""
+    candidates: tuple[str, ...] = ()
+    over: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    minutes: int = 0
+    deadline_s: float = 60.0
+    code: tuple[Code, ...] = ()
+
+    @property
+    def performed(self) -> bool:
+        """Whether the step leaves an outcome; words and the exercise do not."""
+        return self.kind not in ("show", "now-you")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SectionOutline:
+    """A section as data; its last step, of kind `now-you`, is the exercise."""
+
+    number: int
+    title: str
+    minutes: int
+    module: str
+    claim: str
+    steps: tuple[StepOutline, ...]
+
+    def step(self, slug: str) -> StepOutline | None:
+        return next((step for step in self.steps if step.slug == slug), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """Anything that happened in a talk. kind: outline, outcome, move, vote, worker, joined."""
+
+    kind: str
+    at: str = ""
+    section: int = 0
+    step: str = ""
+    outline: SectionOutline | None = None
+    outcome: Outcome | None = None
+    votes: dict[str, int] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """The events of one talk on one machine. The latest of each kind wins."""
+
+    machine: Machine
+    events: tuple[Event, ...] = ()
+    folder: Path | None = None
+
+    def __add__(self, event: Event) -> Record:
+        return replace(self, events=(*self.events, event))
+
+    def _last(self, kind: str) -> dict[tuple[int, str], Event]:
+        return {(e.section, e.step): e for e in self.events if e.kind == kind}
+
+    @property
+    def outlines(self) -> tuple[SectionOutline, ...]:
+        """In the order of their numbers."""
+        found = {e.section: e.outline for e in self.events if e.outline}
+        return tuple(found[number] for number in sorted(found))
+
+    def event(self, section: int, step: str) -> Event | None:
+        """The event that holds the latest outcome of a step."""
+        return self._last("outcome").get((section, step))
+
+    def outcome(self, section: int, step: str) -> Outcome | None:
+        """The latest outcome of a step, a failure included."""
+        event = self.event(section, step)
+        return event.outcome if event else None
+
+    def votes(self, section: int, step: str) -> dict[str, int]:
+        event = self._last("vote").get((section, step))
+        return event.votes if event else {}
+
+    def missing(self) -> tuple[str, ...]:
+        """Addresses of steps with no outcome, or a failed one."""
+        steps = ((o.number, s.slug) for o in self.outlines for s in o.steps if s.performed)
+        return tuple(f"{n}/{slug}" for n, slug in steps if not self._good(n, slug))
+
+    def _good(self, section: int, slug: str) -> bool:
+        outcome = self.outcome(section, slug)
+        return outcome is not None and outcome.failure is None
+
+
+class Journal:
+    """Appends events to a talk's folder, each flushed to the disk before the next."""
+
+    def __init__(self, folder: Path, machine: Machine) -> None:
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._end_torn_line()
+        except OSError as error:
+            raise cannot_write(folder, error) from error
+        self.describe(machine)
+
+    def describe(self, machine: Machine) -> None:
+        """Replace machine.json, atomically."""
+        text = json.dumps(wire.to_plain(machine) | {"schema": SCHEMA}, indent=1, sort_keys=True)
+        write_atomically(self.folder / "machine.json", text + "\n")
+
+    def append(self, event: Event) -> None:
+        """Raises RecordError when the disk refuses; the caller keeps the event in memory."""
+        try:
+            with open(self.folder / "events.jsonl", "a", encoding="utf-8", newline="\n") as file:
+                file.write(wire.dumps(event) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise cannot_write(self.folder, error) from error
+
+    def _end_torn_line(self) -> None:
+        path = self.folder / "events.jsonl"
+        if not path.exists() or path.stat().st_size == 0:
+            return
+        with open(path, "rb+") as file:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                file.write(b"\n")
+
+
+def cannot_write(path: Path, error: OSError) -> RecordError:
+    return RecordError(
+        f"cannot write {path}: {error.strerror or error}.",
+        hint="free some space or allow writing there; what was measured stays on screen",
+    )
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a neighbour, then rename; a reader sees the old text or the new. Raises RecordError."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(beside, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise cannot_write(path, error) from error
+
+
+def now() -> str:
+    """This moment, UTC, to the second."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def read(folder: Path) -> Record:
+    """The record in a folder.
+
+    A torn last line is skipped with a warning. Raises RecordError for a missing file, an
+    unknown schema, or a line that is no event.
+    """
+    machine = read_machine(folder)
+    path = folder / "events.jsonl"
+    lines = _text(path).split("\n") if path.exists() else []
+    return Record(machine, tuple(_events(path, lines)), folder)
+
+
+def read_machine(folder: Path) -> Machine:
+    """The provenance alone. Raises RecordError."""
+    path = folder / "machine.json"
+    plain = _json(_text(path), path)
+    if not isinstance(plain, dict) or plain.get("schema") != SCHEMA:
+        seen = plain.get("schema") if isinstance(plain, dict) else None
+        raise RecordError(
+            f"{path} has schema {str(seen)[:20]!r}; this version reads {SCHEMA}.",
+            hint="update Memory Wall, or record again with 'just record'",
+        )
+    return _decoded(Machine, plain, path)
+
+
+def _events(path: Path, lines: list[str]) -> Iterator[Event]:
+    last = len(lines) - 1
+    for number, line in enumerate(lines):
+        if not line.strip():
+            continue
+        try:
+            plain = json.loads(line)
+        except ValueError:
+            # Cut off by a crash: at the very end, or just before the talk was joined again.
+            following = lines[number + 1] if number < last else ""
+            if not following.strip() or '"kind":"joined"' in following:
+                warnings.warn(f"{path}: line {number + 1} is torn and was skipped", stacklevel=2)
+                continue
+            raise RecordError(f"{path}: line {number + 1} is no JSON.", hint=RESTORE) from None
+        yield _decoded(Event, plain, path, number + 1)
+
+
+RESTORE = "restore the file, or record again with 'just record'"
+
+
+def _decoded(kind: type[T], plain: Any, path: Path, line: int = 0) -> T:
+    try:
+        return wire.from_plain(kind, plain)
+    except (ValueError, RecursionError) as error:
+        at = f" line {line}" if line else ""
+        raise RecordError(f"{path}{at}: {error}.", hint=RESTORE) from None
+
+
+def _json(text: str, path: Path) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise RecordError(f"{path} is no JSON.", hint=RESTORE) from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RecordError(
+            f"cannot read {path}: {error.strerror or error}.",
+            hint="name a folder that holds machine.json and events.jsonl",
+        ) from error
+    except UnicodeDecodeError:
+        raise RecordError(f"{path} is not UTF-8 text.", hint=RESTORE) from None
+
+
+def name_of(machine: Machine) -> str:
+    """A folder name for a new talk: when and on what."""
+    return f"{machine.started[:19].replace(':', '')}-{gpu_slug(machine.device.name)}"
+
+
+def gpu_slug(name: str) -> str:
+    """"NVIDIA H200" → "nvidia-h200"."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unknown"
+
+
+def folders(root: Path) -> tuple[Path, ...]:
+    """The talks under a folder, newest first by their name's date."""
+    if not root.is_dir():
+        return ()
+    found = [path.parent for path in root.glob("*/machine.json")]
+    return tuple(sorted(found, key=lambda path: path.name, reverse=True))
+
+
+def outcomes(events: Iterable[Event]) -> tuple[Outcome, ...]:
+    return tuple(event.outcome for event in events if event.outcome)

@@ -1,0 +1,90 @@
+"""Sentences that depend on numbers: templates over references, evaluated on reading.
+
+`{{ n('blocks[256].gbps') }}` prints a number, `{% if n('a.time') < n('b.time') %}` chooses
+words by it, `{{ n('a.time') / n('b.time') }}` prints a ratio, `tie(a, b)` says that they cannot be told
+apart. Templates travel in records, and records from elsewhere are not trusted: only
+the few constructs listed in `ALLOWED` are evaluated, so none can loop, call or reach out.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, TemplateError, nodes
+
+from talk.errors import NoValue, TalkError
+from talk.look import Badge
+from talk.number import Number, Reading, tie
+
+ALLOWED = (
+    nodes.Template,
+    nodes.Output,
+    nodes.TemplateData,
+    nodes.If,
+    nodes.Compare,
+    nodes.Operand,
+    nodes.And,
+    nodes.Or,
+    nodes.Not,
+    nodes.Div,
+    nodes.Const,
+    nodes.Name,
+    nodes.Call,
+)
+FUNCTIONS = ("n", "tie")
+
+# From the strongest to the weakest claim: a sentence is only as live as its weakest number.
+ORDER = (Badge.LIVE, Badge.RECORDED, Badge.STALE, Badge.SIMULATED, Badge.MISSING)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words computed from numbers, and the weakest badge among those."""
+
+    text: str
+    badge: Badge
+    numbers: tuple[Number, ...] = ()
+
+
+def say(template: str, reading: Reading, section: int) -> Sentence | None:
+    """The sentence, or None while a number it needs is missing.
+
+    Raises TalkError for a template that does more than compare and print numbers.
+    """
+    used: list[Number] = []
+
+    def n(ref: str) -> Number:
+        number = reading.number(ref, section)
+        float(number)  # raises NoValue: no sentence without its numbers
+        used.append(number)
+        return number
+
+    try:
+        text = _compiled(template).render(n=n, tie=tie)
+    except NoValue:
+        return None
+    weakest = max((number.badge for number in used), key=ORDER.index, default=Badge.LIVE)
+    return Sentence(" ".join(text.split()), weakest, tuple(used))
+
+
+@functools.cache
+def _compiled(template: str) -> Any:
+    environment = Environment(undefined=StrictUndefined, autoescape=False)
+    try:
+        _refuse(environment.parse(template))
+        return environment.from_string(template)
+    except TemplateError as error:
+        raise TalkError(f"a sentence does not parse: {error}: {template[:80]!r}.") from None
+
+
+def _refuse(tree: nodes.Node) -> None:
+    for node in (tree, *tree.find_all(nodes.Node)):
+        plain_call = not isinstance(node, nodes.Call) or (
+            isinstance(node.node, nodes.Name) and node.node.name in FUNCTIONS and not node.kwargs
+        )
+        if not isinstance(node, ALLOWED) or not plain_call:
+            raise TalkError(
+                f"a sentence may only compare and print numbers, not {type(node).__name__.lower()}."
+            )
