@@ -121,7 +121,12 @@ def install(name: str, run: Runner) -> None:
         ["install", "--no-input", "--constraint", str(CONSTRAINTS), *requirements(name)]
     )
     if code:
-        raise Trouble(f"{remedy(code, said)}, then run the same command again.{instead(name)}")
+        advice = remedy(said)
+        if not advice:
+            sys.stderr.write(said)
+            advice = f"pip stopped with exit code {code}. Read what it says above"
+        meanwhile = "" if name == "light" else " Meanwhile `just replay 5` works."
+        raise Trouble(f"{advice}, then run the same command again.{meanwhile}")
 
 
 def requirements(name: str) -> list[str]:
@@ -136,16 +141,8 @@ def requirements(name: str) -> list[str]:
     return [*project["dependencies"], *(line for extra in EXTRAS[name] for line in extras[extra])]
 
 
-def remedy(code: int, said: str) -> str:
-    for symptom, advice in REMEDIES.items():
-        if symptom in said:
-            return advice
-    sys.stderr.write(said)
-    return f"pip failed with exit code {code}. Read what it says above"
-
-
-def instead(name: str) -> str:
-    return "" if name == "light" else " Meanwhile `just replay 5` works."
+def remedy(said: str) -> str:
+    return next((advice for symptom, advice in REMEDIES.items() if symptom in said), "")
 
 
 def pip(arguments: list[str]) -> tuple[int, str]:
@@ -182,10 +179,16 @@ def main(arguments: list[str], run: Runner = pip) -> int:
     except KeyboardInterrupt:
         print("\nSet-up stopped; the same command starts it again.", file=sys.stderr)
         return 130
-    except (Trouble, OSError) as error:
-        print(f"Set-up failed: {error}", file=sys.stderr)
-        return 2
+    except Trouble as error:
+        return failed(str(error))
+    except OSError as error:
+        return failed(f"{error}: {remedy(str(error)) or 'repair that'}, then run it again.")
     return 0
+
+
+def failed(text: str) -> int:
+    print(f"Set-up failed: {text}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def parts(value: float, unit: str) -> tuple[str, str]:
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """"4,370 GB/s", "218 µs", "0.452 %", "×218"; an en dash for None."""
+    """ "4,370 GB/s", "218 µs", "0.452 %", "×218"; an en dash for None."""
     if value is None:
         return "–"
     figure, name = parts(value, unit)

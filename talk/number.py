@@ -50,7 +50,9 @@ class Passport:
     def lines(self) -> tuple[tuple[str, str], ...]:
         """(label, words) of what is known."""
         pairs = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return tuple((label, f"{value}") for label, value in pairs.items() if value not in ("", None))
+        return tuple(
+            (label, f"{value}") for label, value in pairs.items() if value not in ("", None)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +166,7 @@ class Reading:
         return Badge.LIVE if self.live and record is self.talk else Badge.RECORDED
 
     def machine(self) -> Machine | None:
-        """The machine whose ceilings hold here: the talk's own once measured, else the recording's."""
+        """The machine whose ceilings hold: the talk's own once measured, else the recording's."""
         for record in (self.talk, self.recording):
             if record and record.machine.ceilings:
                 return record.machine
@@ -187,7 +189,8 @@ class Reading:
         match = REFERENCE.fullmatch(ref.strip())
         if not match:
             raise UnknownReference(
-                f"{ref!r} is no reference.", hint="write section/step[key].field, as in 5/blocks[256].gbps"
+                f"{ref!r} is no reference.",
+                hint="write section/step[key].field, as in 5/blocks[256].gbps",
             )
         where, step, keys, field = match.group("section", "step", "keys", "field")
         wanted = tuple(key.strip() for key in (keys or "").split(",") if key.strip())
@@ -223,8 +226,13 @@ class Reading:
         values = machine_values(machine, machine.ceilings)
         found = values.get((step, *keys, field))
         if found is None:
-            names = [f"machine/{n[0]}" + (f"[{n[1]}]" if len(n) > 2 else "") + f".{n[-1]}" for n in values]
-            raise UnknownReference(f"{ref} names no figure of the machine.", hint=nearest(ref, names))
+            names = [
+                f"machine/{n[0]}" + (f"[{n[1]}]" if len(n) > 2 else "") + f".{n[-1]}"
+                for n in values
+            ]
+            raise UnknownReference(
+                f"{ref} names no figure of the machine.", hint=nearest(ref, names)
+            )
         own = self.talk is not None and machine is self.talk.machine
         badge = Badge.LIVE if own and self.live else Badge.RECORDED
         return Number(
@@ -272,7 +280,11 @@ def rows_of(shown: Shown) -> Iterator[Row]:
         yield from table_rows(table, shown) if table else ()
     if outcome.prediction:
         model = Number(
-            ref="", value=outcome.prediction.model, unit="", badge=shown.badge, passport=of_machine(machine)
+            ref="",
+            value=outcome.prediction.model,
+            unit="",
+            badge=shown.badge,
+            passport=of_machine(machine),
         )
         yield Row(("model",), {"model": model})
 
@@ -291,7 +303,9 @@ def row_of(timing: Timing, shown: Shown) -> Row:
 
     def number(unit: str, of_ms: Callable[[float], float] | None) -> Number:
         if of_ms is None:
-            return Number(ref="", value=None, unit=unit, badge=shown.badge, flags=flags, passport=passport)
+            return Number(
+                ref="", value=None, unit=unit, badge=shown.badge, flags=flags, passport=passport
+            )
         low, high = sorted((of_ms(timing.p20_ms), of_ms(timing.p80_ms)))
         return Number(
             ref="",
@@ -315,7 +329,9 @@ def row_of(timing: Timing, shown: Shown) -> Row:
         "time": number("s", lambda ms: ms / 1e3),
         "gbps": number("GB/s", gbps if moved else None),
         "share": number("share", (lambda ms: gbps(ms) / ceiling) if moved and ceiling else None),
-        "tflops": number("TFLOP/s", (lambda ms: timing.flops / ms / 1e9) if rated and timing.flops else None),
+        "tflops": number(
+            "TFLOP/s", (lambda ms: timing.flops / ms / 1e9) if rated and timing.flops else None
+        ),
         "compile": plain(timing.compile_ms / 1e3 if timing.compile_ms is not None else None, "s"),
         "bytes": plain(timing.bytes, "B"),
         "intensity": plain(timing.flops / timing.bytes if timing.bytes else None, "FLOP/B"),
@@ -343,7 +359,7 @@ def table_rows(table: Table, shown: Shown) -> Iterator[Row]:
             slugged(column.name): Number(
                 ref="", value=float(cell), unit=column.unit, badge=shown.badge, passport=passport
             )
-            for column, cell in zip(table.columns, cells)
+            for column, cell in zip(table.columns, cells, strict=True)
             if isinstance(cell, (int, float)) and not isinstance(cell, bool)
         }
         yield Row(names, fields)
@@ -354,7 +370,9 @@ def slugged(name: str) -> str:
     return re.sub(r"[^a-z]+", "_", name.lower()).strip("_")
 
 
-def machine_values(machine: Machine, ceilings: Ceilings) -> dict[tuple[str, ...], tuple[float, str]]:
+def machine_values(
+    machine: Machine, ceilings: Ceilings
+) -> dict[tuple[str, ...], tuple[float, str]]:
     """What `machine/…` can name: (name, key…, field) → (value, unit)."""
     values: dict[tuple[str, ...], tuple[float, str]] = {
         ("bandwidth", mix, "gbps"): (gbps, "GB/s") for mix, gbps in ceilings.bandwidth_gbps.items()

@@ -63,7 +63,9 @@ class Timing:
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_ms <= self.p20_ms <= self.median_ms <= self.p80_ms:
-            raise ValueError(f"timing of {self.candidate!r}: min ≤ p20 ≤ median ≤ p80 does not hold")
+            raise ValueError(
+                f"timing of {self.candidate!r}: min ≤ p20 ≤ median ≤ p80 does not hold"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

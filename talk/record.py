@@ -355,7 +355,7 @@ def name_of(machine: Machine) -> str:
 
 
 def gpu_slug(name: str) -> str:
-    """"NVIDIA H200" → "nvidia-h200"."""
+    """ "NVIDIA H200" → "nvidia-h200"."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unknown"
 
 

@@ -104,7 +104,9 @@ class Talk:
     def _fall_back(self, why: str) -> stage.Opened:
         """No step can be performed here: go on as a replay of the recording."""
         if self.reading.recording is None:
-            raise TalkError(why, hint="there is no recording to replay; record one with 'just record'")
+            raise TalkError(
+                why, hint="there is no recording to replay; record one with 'just record'"
+            )
         self.performer.close()
         self.performer = Replayer(self.reading.recording, why)
         return stage.Opened("replay", why)

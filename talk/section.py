@@ -47,7 +47,9 @@ class Case:
 
     def __post_init__(self) -> None:
         if self.mix not in MIXES:
-            raise ValueError(f"mix {self.mix!r} of case {self.name!r} is none of {', '.join(MIXES)}")
+            raise ValueError(
+                f"mix {self.mix!r} of case {self.name!r} is none of {', '.join(MIXES)}"
+            )
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,9 @@ class Section:
         slugs = [step.slug for _, step in self.steps()]
         twice = {slug for slug in slugs if slugs.count(slug) > 1}
         if twice:
-            raise ValueError(f"section {self.number} has two steps named {', '.join(sorted(twice))}")
+            raise ValueError(
+                f"section {self.number} has two steps named {', '.join(sorted(twice))}"
+            )
         for phase in PHASES:
             if not getattr(self, phase):
                 raise ValueError(f"section {self.number} has no step in its phase {phase!r}")

@@ -1,9 +1,10 @@
 """Sentences that depend on numbers: templates over references, evaluated on reading.
 
 `{{ n('blocks[256].gbps') }}` prints a number, `{% if n('a.time') < n('b.time') %}` chooses
-words by it, `{{ n('a.time') / n('b.time') }}` prints a ratio, `tie(a, b)` says that they cannot be told
-apart. Templates travel in records, and records from elsewhere are not trusted: only
-the few constructs listed in `ALLOWED` are evaluated, so none can loop, call or reach out.
+words by it, `{{ n('a.time') / n('b.time') }}` prints a ratio, `tie(a, b)` says that two
+cannot be told apart. Templates travel in records, and records from elsewhere are not
+trusted: only the few constructs listed in `ALLOWED` are evaluated, so none can loop,
+call or reach out.
 """
 
 from __future__ import annotations

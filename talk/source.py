@@ -91,7 +91,9 @@ def mark_shown(behind: tuple[Code, ...], shown: list[tuple[str, str]]) -> tuple[
     return front + tuple(c for c in behind if (c.path, c.name) not in shown)
 
 
-def _follow(root: Path, module: Module, names: list[str], found: dict[tuple[str, str], Code]) -> None:
+def _follow(
+    root: Path, module: Module, names: list[str], found: dict[tuple[str, str], Code]
+) -> None:
     for name in names:
         if (module.path, name) in found:
             continue
@@ -106,7 +108,7 @@ def _follow(root: Path, module: Module, names: list[str], found: dict[tuple[str,
 
 
 def _names(node: ast.AST) -> list[str]:
-    """Names that a definition reads, in order of appearance; `module.name` counts as `name`'s module."""
+    """Names that a definition reads, in order of appearance."""
     found = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
     found.sort(key=lambda n: (n.lineno, n.col_offset))
     return list(dict.fromkeys(n.id for n in found))
@@ -114,11 +116,8 @@ def _names(node: ast.AST) -> list[str]:
 
 def _declaration(module: Module, slug: str) -> ast.Call | None:
     """The call `Kind("slug", …)`, wherever in the module it stands."""
-    for node in ast.walk(ast.parse(module.text)):
-        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-            if node.args[0].value == slug and isinstance(node.func, ast.Name):
-                return node
-    return None
+    calls = (n for n in ast.walk(ast.parse(module.text)) if isinstance(n, ast.Call) and n.args)
+    return next((c for c in calls if getattr(c.args[0], "value", None) == slug), None)
 
 
 WORDS = {"title", "notes", "says", "text", "misconception", "model_says", "choices", "deadline_s"}
@@ -132,7 +131,7 @@ def _without_words(call: ast.Call) -> str:
 
 
 def parse(root: Path, module: str) -> Module | None:
-    """A module of the checkout, outside `talk`; None where there is no such file or it does not parse."""
+    """A module of the checkout, outside `talk`; None where it is missing or does not parse."""
     if module.split(".")[0] == "talk":
         return None
     base = root.joinpath(*module.split("."))
@@ -170,7 +169,7 @@ def _imported(node: ast.stmt) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 class Standing:
-    """Whether what an outcome stands on still stands there, with each file read at most once a second."""
+    """Whether what an outcome stands on still stands there; asked of the disk once a second."""
 
     def __init__(self, root: Path = ROOT) -> None:
         self._root = root

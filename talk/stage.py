@@ -67,7 +67,9 @@ class State:
     @property
     def addresses(self) -> tuple[Address, ...]:
         """Every step in running order."""
-        return tuple((section.number, step.slug) for section in self.sections for step in section.steps)
+        return tuple(
+            (section.number, step.slug) for section in self.sections for step in section.steps
+        )
 
     @property
     def finished(self) -> bool:
@@ -296,9 +298,7 @@ def _go(state: State, to: Address) -> Result:
     if to not in state.addresses:
         return replace(state, message=f"There is no step {to[0]}/{to[1]}."), ()
     state = replace(state, section=to[0], slug=to[1], scroll=0, view="step", typed="", message="")
-    moved: tuple[Effect, ...] = (
-        Keep(record.Event(kind="move", section=to[0], step=to[1])),
-    )
+    moved: tuple[Effect, ...] = (Keep(record.Event(kind="move", section=to[0], step=to[1])),)
     # A question needs its model's answer at hand, and costs next to nothing.
     if state.step and state.step.kind == "predict" and not state.finished and not state.running:
         state, effects = _run(state, to)

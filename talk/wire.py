@@ -27,7 +27,7 @@ def dumps(value: Any) -> str:
 
 
 def to_plain(value: Any) -> Any:
-    """Dataclasses, tuples and mappings → dicts and lists. Infinite floats become words, nan null."""
+    """Dataclasses, tuples, mappings → lists and dicts. Infinite floats become words, nan null."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         pairs = ((f, getattr(value, f.name)) for f in dataclasses.fields(value))
         return {f.name: to_plain(v) for f, v in pairs if v != _default(f)}
@@ -118,4 +118,6 @@ def _tuple(args: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
         return tuple(_decode(args[0], item, f"{where}[{i}]") for i, item in enumerate(items))
     if len(args) != len(items):
         raise ValueError(f"{where}: expected {len(args)} items, got {len(items)}")
-    return tuple(_decode(a, v, f"{where}[{i}]") for i, (a, v) in enumerate(zip(args, items)))
+    return tuple(
+        _decode(a, v, f"{where}[{i}]") for i, (a, v) in enumerate(zip(args, items, strict=True))
+    )

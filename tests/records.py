@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from talk.outcome import Check, Code, Column, Failure, Outcome, Prediction, Table, Timing
-from talk.record import Ceilings, Device, Event, Machine, Record, SectionOutline, Software, StepOutline
+from talk.record import (
+    Ceilings,
+    Device,
+    Event,
+    Machine,
+    Record,
+    SectionOutline,
+    Software,
+    StepOutline,
+)
 
 AT = "2026-01-02T03:04:05Z"
 
@@ -34,13 +43,21 @@ NAIVE = Code(
 LONG = Code(
     path="demos/kernels/example.py",
     name="sixty_lines",
-    text="def sixty_lines(x):\n" + "\n".join(f"    x = x + {i}  # line {i + 2}" for i in range(58)) + "\n    return x",
+    text="def sixty_lines(x):\n"
+    + "\n".join(f"    x = x + {i}  # line {i + 2}" for i in range(58))
+    + "\n    return x",
 )
 
 
 def timing(candidate: str, ms: float, **more: object) -> Timing:
     """A timing with a spread of 1 % either way; 12 GB moved at 2:1 unless said otherwise."""
-    given = {"bytes": 12_000_000_000, "mix": "2:1", "n": 20, "shape": "1,000,000,000", "dtype": "float32"}
+    given = {
+        "bytes": 12_000_000_000,
+        "mix": "2:1",
+        "n": 20,
+        "shape": "1,000,000,000",
+        "dtype": "float32",
+    }
     return Timing(
         candidate=candidate,
         median_ms=ms,
@@ -52,7 +69,14 @@ def timing(candidate: str, ms: float, **more: object) -> Timing:
 
 
 STEPS = (
-    StepOutline(slug="words", title="What we are after", phase="naive", kind="show", text="Add one.", notes="Say hello."),
+    StepOutline(
+        slug="words",
+        title="What we are after",
+        phase="naive",
+        kind="show",
+        text="Add one.",
+        notes="Say hello.",
+    ),
     StepOutline(
         slug="guess",
         title="What share of the ceiling?",
@@ -71,10 +95,17 @@ STEPS = (
         candidates=("naive", "torch"),
         code=(replace(NAIVE, shown=True),),
         says="{{ n('baseline[naive].gbps') }} is {{ n('baseline[naive].share') }} of the ceiling, "
-        "{% if n('baseline[naive].time') > n('baseline[torch].time') %}slower{% else %}faster{% endif %} than torch.",
+        "{% if n('baseline[naive].time') > n('baseline[torch].time') %}slower{% else %}faster"
+        "{% endif %} than torch.",
         notes="Ask the room first.",
     ),
-    StepOutline(slug="rows", title="What the profiler saw", phase="profile", kind="profile", candidates=("naive",)),
+    StepOutline(
+        slug="rows",
+        title="What the profiler saw",
+        phase="profile",
+        kind="profile",
+        candidates=("naive",),
+    ),
     StepOutline(
         slug="blocks",
         title="A block per program",
@@ -83,23 +114,48 @@ STEPS = (
         candidates=("triton",),
         over={"block": (1, 32, 1024)},
         code=(LONG,),
-        says="A block of 1,024 is {{ n('blocks[1].time') / n('blocks[1024].time') }} as fast as one.",
+        says="A block of 1,024 is {{ n('blocks[1].time') / n('blocks[1024].time') }} "
+        "as fast as one.",
     ),
-    StepOutline(slug="broken", title="A step that fails", phase="fuse", kind="measure", candidates=("naive",)),
-    StepOutline(slug="now-you", title="Now you: add one", phase="fuse", kind="now-you", text="Finish the kernel.", minutes=3),
+    StepOutline(
+        slug="broken",
+        title="A step that fails",
+        phase="fuse",
+        kind="measure",
+        candidates=("naive",),
+    ),
+    StepOutline(
+        slug="now-you",
+        title="Now you: add one",
+        phase="fuse",
+        kind="now-you",
+        text="Finish the kernel.",
+        minutes=3,
+    ),
 )
 SECTION = SectionOutline(
-    number=5, title="Hit the memory wall", minutes=15, module="demos.s5_memory_wall", claim="Bytes are what costs.", steps=STEPS
+    number=5,
+    title="Hit the memory wall",
+    minutes=15,
+    module="demos.s5_memory_wall",
+    claim="Bytes are what costs.",
+    steps=STEPS,
 )
 
 ROWS = Table(
-    columns=(Column(name="kernel"), Column(name="calls", unit="count"), Column(name="time", unit="s")),
+    columns=(
+        Column(name="kernel"),
+        Column(name="calls", unit="count"),
+        Column(name="time", unit="s"),
+    ),
     rows=tuple((f"kernel_{i}", i + 1, 1e-6 * (i + 1)) for i in range(40)),
 )
 
 
 def outcome(step: str, **parts: object) -> Outcome:
-    return Outcome(section=5, step=step, mode="live", commit="abc1234", command="just demo 5", **parts)  # type: ignore[arg-type]
+    return Outcome(
+        section=5, step=step, mode="live", commit="abc1234", command="just demo 5", **parts
+    )  # type: ignore[arg-type]
 
 
 def outcomes(naive_ms: float = 600.0, torch_ms: float = 6.1) -> tuple[Outcome, ...]:
@@ -115,16 +171,24 @@ def outcomes(naive_ms: float = 600.0, torch_ms: float = 6.1) -> tuple[Outcome, .
         outcome(
             "blocks",
             behind=(LONG,),
-            timings=tuple(timing("triton", ms, at={"block": b}) for b, ms in ((1, 600.0), (32, 20.0), (1024, 6.05))),
+            timings=tuple(
+                timing("triton", ms, at={"block": b})
+                for b, ms in ((1, 600.0), (32, 20.0), (1024, 6.05))
+            ),
         ),
-        outcome("broken", failure=Failure(kind="crash", reason="the worker was ended by signal 11", detail="…")),
+        outcome(
+            "broken",
+            failure=Failure(kind="crash", reason="the worker was ended by signal 11", detail="…"),
+        ),
     )
 
 
 def record(section: SectionOutline = SECTION, **more: float) -> Record:
     """A talk of one section; `naive_ms` and `torch_ms` change what the baseline measured."""
     events = [Event(kind="outline", at=AT, section=section.number, outline=section)]
-    events += [Event(kind="outcome", at=AT, section=5, step=o.step, outcome=o) for o in outcomes(**more)]
+    events += [
+        Event(kind="outcome", at=AT, section=5, step=o.step, outcome=o) for o in outcomes(**more)
+    ]
     return Record(MACHINE, tuple(events))
 
 

@@ -1,0 +1,168 @@
+"""The command line: `python -m talk demo 5`, and its siblings. Nothing heavy is imported here."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from talk.errors import TalkError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Returns 0, 1 when a step failed, 2 for bad input."""
+    options = parser().parse_args(arguments)
+    warnings.showwarning = lambda message, *_, **__: print(f"note: {message}", file=sys.stderr)
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+        return code
+    except TalkError as error:
+        print(f"talk: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """Every command with its options."""
+    top = argparse.ArgumentParser(prog="talk", description="A GPU workshop that measures itself.")
+    commands = top.add_subparsers(required=True, metavar="command")
+
+    demo = commands.add_parser("demo", help="walk one section on this machine")
+    demo.add_argument("section", nargs="?", default="", help="a number, or 'all'")
+    demo.add_argument("--auto", action="store_true", help="no key press; plain text")
+    demo.add_argument("--new", action="store_true", help="start another talk")
+    add_measuring(demo)
+    demo.set_defaults(run=run_demo)
+
+    replay = commands.add_parser("replay", help="walk a recorded section; needs no GPU")
+    replay.add_argument("section", nargs="?", default="", help="a number, or 'all'")
+    replay.add_argument("--auto", action="store_true", help="no key press; plain text")
+    replay.add_argument("--record", type=Path, metavar="DIR", help="a talk's folder")
+    replay.set_defaults(run=run_replay)
+
+    record = commands.add_parser("record", help="walk sections without a stop, into results/")
+    record.add_argument("sections", nargs="*", help="numbers; all when none is given")
+    add_measuring(record)
+    record.set_defaults(run=run_record)
+
+    keep = commands.add_parser("keep", help="promote the newest complete live record")
+    keep.add_argument("--record", type=Path, metavar="DIR", help="a talk's folder")
+    keep.set_defaults(run=run_keep)
+
+    commands.add_parser("list", help="name the sections").set_defaults(run=run_list)
+
+    bench = commands.add_parser("bench", help="measure the stage itself")
+    bench.add_argument("-n", type=int, default=5, help="repeats of each figure")
+    bench.set_defaults(run=run_bench)
+    return top
+
+
+def add_measuring(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--quick", action="store_true", help="fewer samples, marked as such")
+    command.add_argument(
+        "--commit", metavar="SHA[-dirty]", help="the commit, where there is no git"
+    )
+
+
+def run_demo(options: argparse.Namespace) -> int:
+    from talk import opening
+
+    talk = opening.demo(numbers(options.section), **measuring(options), new=options.new)
+    return show(talk, auto=options.auto)
+
+
+def run_replay(options: argparse.Namespace) -> int:
+    from talk import opening
+
+    return show(opening.replay(numbers(options.section), options.record), auto=options.auto)
+
+
+def run_record(options: argparse.Namespace) -> int:
+    from talk import opening
+
+    wanted = [number for text in options.sections for number in numbers(text)] or numbers("all")
+    return show(opening.demo(wanted, **measuring(options), new=True), auto=True)
+
+
+def run_keep(options: argparse.Namespace) -> int:
+    from talk.keep import keep
+
+    print(keep(options.record))
+    return 0
+
+
+def run_list(options: argparse.Namespace) -> int:
+    from talk.opening import outlines
+    from talk.source import order, section_module
+
+    known = {outline.number: outline for outline in outlines()}
+    for number in numbers("all"):
+        outline = known.get(number)
+        title = outline.title if outline else section_module(number)
+        minutes = f"{outline.minutes:>3} min" if outline else "   – min"
+        print(f"{number}  {minutes}  {title}")
+    print(f"\n{len(order())} sections. 'just demo N' walks one, 'just replay N' needs no GPU.")
+    return 0
+
+
+def run_bench(options: argparse.Namespace) -> int:
+    from talk.bench import bench
+
+    return bench(options.n)
+
+
+def measuring(options: argparse.Namespace) -> dict[str, object]:
+    return {"quick": options.quick, "commit": options.commit}
+
+
+def numbers(text: str) -> list[int]:
+    """Section numbers meant by an argument. Raises TalkError."""
+    from talk.source import number_of, order, section_module
+
+    known = [number_of(name) for name in order()]
+    if text == "all":
+        return known
+    if not text.isdigit():
+        problem = f"no section {text!r}" if text else "which section?"
+        names = ", ".join(str(number) for number in known)
+        raise TalkError(
+            f"{problem} Sections: {names}, or 'all'.",
+            hint="run 'just list' to see them in running order",
+        )
+    section_module(int(text))
+    return [int(text)]
+
+
+def show(talk: object, *, auto: bool) -> int:
+    """Full screen on a terminal, plain text elsewhere."""
+    from talk.runner import Talk
+
+    assert isinstance(talk, Talk)
+    try:
+        if auto or not can_draw():
+            from talk.terminal.plain import walk
+
+            return walk(talk)
+        from talk.terminal.driver import present
+
+        return present(talk)
+    finally:
+        talk.close()
+
+
+def can_draw() -> bool:
+    """Whether there is a terminal to read keys from and to draw on."""
+    if sys.platform == "win32":
+        return False
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,94 @@
+"""Promote a record: from results/ to demos/recordings/<gpu>/. Standard library only."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import tempfile
+from pathlib import Path
+
+from talk import record, runner
+from talk.errors import RecordError
+from talk.record import Event, Journal, Record
+from talk.source import number_of, order
+
+
+def keep(folder: Path | None = None) -> str:
+    """Copy the newest complete live record, its latest outcomes alone. Returns what was done.
+
+    Raises RecordError when there is none, or the one named is simulated or partial.
+    """
+    chosen = record.read(folder) if folder else newest_complete()
+    problem = incomplete(chosen)
+    if problem:
+        raise RecordError(f"{chosen.folder} is not kept: {problem}.", hint=AGAIN)
+    to = runner.RECORDINGS / record.gpu_slug(chosen.machine.device.name)
+    replace_folder(to, latest(chosen))
+    return f"kept {len(chosen.outlines)} sections of {chosen.machine.talk} in {to}"
+
+
+AGAIN = "record all sections again on the GPU: 'just record'"
+
+
+def newest_complete(results: Path | None = None) -> Record:
+    """The newest complete live talk of this machine. Raises RecordError, with each one's reason."""
+    reasons = []
+    for folder in record.folders(results or runner.RESULTS):
+        try:
+            found = record.read(folder)
+        except RecordError as error:
+            reasons.append(f"{folder.name}: {str(error).splitlines()[0]}")
+            continue
+        problem = incomplete(found)
+        if not problem:
+            return found
+        reasons.append(f"{folder.name}: {problem}")
+    listed = "".join(f"\n  {reason}" for reason in reasons[:5])
+    raise RecordError(f"there is no complete live record in results/.{listed}", hint=AGAIN)
+
+
+def incomplete(talk: Record) -> str:
+    """Why a record cannot stand for the whole talk, or nothing."""
+    if talk.machine.mode != "live":
+        return f"it is {talk.machine.mode}, not live"
+    if talk.machine.ceilings is None:
+        return "it holds no ceilings"
+    held = {outline.number for outline in talk.outlines}
+    lacking = [str(n) for n in (number_of(name) for name in order()) if n not in held]
+    if lacking:
+        return f"it lacks section {', '.join(lacking)}"
+    missing = talk.missing()
+    return f"it lacks {', '.join(missing[:4])}" + (" …" if missing[4:] else "") if missing else ""
+
+
+def latest(talk: Record) -> Record:
+    """The last outline, outcome and vote of each step; the host's name is nobody's business."""
+    last: dict[tuple[str, int, str], Event] = {}
+    for event in talk.events:
+        if event.kind in ("outline", "outcome", "vote"):
+            last[event.kind, event.section, event.step] = event
+    machine = dataclasses.replace(talk.machine, host="")
+    return Record(machine, tuple(last.values()))
+
+
+def replace_folder(to: Path, talk: Record) -> None:
+    """Write beside, then swap: a reader finds the old record or the new. Raises RecordError."""
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=f".{to.name}.", dir=to.parent))
+        try:
+            write(beside, talk)
+            beside.chmod(0o755)
+            if to.exists():
+                shutil.rmtree(to)
+            beside.rename(to)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    except OSError as error:
+        raise record.cannot_write(to, error) from error
+
+
+def write(folder: Path, talk: Record) -> None:
+    journal = Journal(folder, talk.machine)
+    for event in talk.events:
+        journal.append(event)

@@ -1,0 +1,174 @@
+"""Numbers on reading: rates, shares, badges, flags, sentences. And how they are written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from talk import look
+from talk.errors import NoValue, TalkError, UnknownReference
+from talk.look import Badge
+from talk.number import CACHED, OVERHEAD, Reading, flags_of, tie
+from talk.outcome import Failure
+from talk.record import Event, Record
+from talk.sentence import say
+from tests import records
+from tests.records import CEILINGS, MACHINE, STEPS, timing
+
+READING = Reading(recording=records.record())
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "written"),
+    [
+        (4369.6, "GB/s", "4,370 GB/s"),
+        (20.03, "GB/s", "20.0 GB/s"),
+        (9994, "GB/s", "9,990 GB/s"),
+        (9999.4, "GB/s", "10.0 TB/s"),
+        (0.00452, "share", "0.452 %"),
+        (218.2, "ratio", "×218"),
+        (737e-6, "s", "737 µs"),
+        (999.96e-6, "s", "1.00 ms"),
+        (2.3e-8, "s", "23.0 ns"),
+        (1.66e9, "/s", "1.66 billion/s"),
+        (2**28, "count", "268,435,456"),
+        (0, "GB/s", "0 GB/s"),
+        (99.96, "GB/s", "100 GB/s"),
+        (9.999, "", "10.0"),
+        (None, "GB/s", "–"),
+        (float("inf"), "s", "– s"),
+    ],
+)
+def test_numbers_have_three_digits_and_their_unit(value, unit, written):
+    assert look.quantity(value, unit) == written
+
+
+def test_rates_and_shares_are_computed_from_the_median():
+    number = READING.number("5/blocks[1024].gbps")
+    assert float(number) == pytest.approx(12e9 / 6.05e-3 / 1e9)
+    assert float(READING.number("5/blocks[1024].share")) == pytest.approx(float(number) / 2000)
+    assert number.low < float(number) < number.high
+
+
+def test_a_number_knows_its_run():
+    lines = dict(READING.number("5/blocks[1024].gbps").passport.lines())
+    assert lines["gpu"] == "Test GPU 9000" and lines["config"] == "block 1024"
+    assert lines["command"] == "just demo 5" and lines["commit"] == "abc1234"
+    assert "p20" in lines["spread"] and lines["n"] == "20"
+
+
+def test_references_reach_tables_the_model_and_the_machine():
+    assert float(READING.number("rows[kernel_3].time", section=5)) == pytest.approx(4e-6)
+    assert float(READING.number("guess[model].model", section=5)) == 0.9
+    assert str(READING.number("machine/bandwidth[2:1].gbps")) == "2,000 GB/s"
+    assert str(READING.number("machine/programs.rate")) == "1.00 billion/s"
+
+
+@pytest.mark.parametrize(
+    ("ref", "nearest"),
+    [
+        ("5/blok[1024].gbps", "5/blocks"),
+        ("5/blocks[1025].gbps", "1024"),
+        ("5/blocks.gbps", "1024"),
+        ("5/blocks[1024].gpbs", "gbps"),
+        ("machine/bandwidth[4:1].gbps", "3:1"),
+        ("nonsense", "section/step"),
+    ],
+)
+def test_an_unknown_reference_names_its_nearest(ref, nearest):
+    with pytest.raises(UnknownReference, match=nearest):
+        READING.number(ref)
+
+
+def test_a_step_not_performed_is_missing_and_has_no_value():
+    number = Reading(recording=Record(MACHINE, records.record().events[:1])).number(
+        "5/blocks[1].gbps"
+    )
+    assert number.badge is Badge.MISSING and str(number) == "–"
+    with pytest.raises(NoValue):
+        float(number)
+
+
+def test_the_badge_follows_where_a_number_comes_from():
+    talk, ref = records.record(), "5/blocks[1].gbps"
+    assert Reading(talk=talk, live=True).number(ref).badge is Badge.LIVE
+    assert Reading(talk=talk, live=False).number(ref).badge is Badge.RECORDED
+    assert Reading(recording=talk, live=True).number(ref).badge is Badge.RECORDED
+    stale = Reading(talk=talk, live=True, fresh=lambda section, outcome: False)
+    assert stale.number(ref).badge is Badge.STALE
+
+
+def test_a_failed_or_simulated_step_lends_the_recorded_figures_with_the_reason():
+    for outcome, reason in (
+        (records.outcome("blocks", failure=Failure(kind="crash", reason="signal 11")), "signal 11"),
+        (replace(records.outcome("blocks"), mode="simulated"), "interpreter"),
+    ):
+        talk = Record(MACHINE, (Event(kind="outcome", section=5, step="blocks", outcome=outcome),))
+        reading = Reading(talk=talk, recording=records.record(), live=True)
+        own, recorded = reading.shown(5, "blocks")
+        assert own.outcome == outcome and recorded.badge is Badge.RECORDED
+        assert reason in recorded.reason
+        assert reading.number("5/blocks[1].gbps").badge is Badge.RECORDED
+
+
+def test_a_small_add_is_overhead_bound_and_claims_nothing():  # case M1
+    small = timing("triton", 0.005, bytes=4096 * 12)
+    assert flags_of(small, CEILINGS) == (OVERHEAD,)
+    outcome = records.outcome("blocks", timings=(small,))
+    talk = Record(MACHINE, (Event(kind="outcome", section=5, step="blocks", outcome=outcome),))
+    number = Reading(talk=talk).number("5/blocks[triton].gbps")
+    assert number.value is None and OVERHEAD in number.flags
+
+
+def test_faster_than_memory_is_flagged_and_never_over_100_percent_unsaid():  # case M2
+    assert flags_of(timing("triton", 4.0), CEILINGS) == (CACHED,)
+    assert flags_of(timing("triton", 12e9 / 2100e6 / 1.01, mix="write"), CEILINGS) == ()
+
+
+def test_overlapping_spreads_are_a_tie():
+    reading = Reading(recording=records.record(naive_ms=6.0, torch_ms=6.05))
+    assert tie(reading.number("5/baseline[naive].time"), reading.number("5/baseline[torch].time"))
+    assert not tie(
+        READING.number("5/baseline[naive].time"), READING.number("5/baseline[torch].time")
+    )
+
+
+def test_a_sentence_reverses_with_its_numbers():
+    says = STEPS[2].says
+    slow, fast = (
+        say(says, READING, 5),
+        say(says, Reading(recording=records.record(naive_ms=6.0, torch_ms=600.0)), 5),
+    )
+    assert slow.text == "20.0 GB/s is 1.00 % of the ceiling, slower than torch."
+    assert fast.text == "2,000 GB/s is 100 % of the ceiling, faster than torch."
+    assert slow.badge is Badge.RECORDED
+
+
+def test_a_sentence_waits_for_its_numbers():
+    assert (
+        say(STEPS[2].says, Reading(recording=Record(MACHINE, records.record().events[:1])), 5)
+        is None
+    )
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "{% for i in n %}{% endfor %}",
+        "{{ n.__class__ }}",
+        "{{ n('a').__init__.__globals__ }}",
+        "{{ cycler() }}",
+        "{% include 'x' %}",
+        "{{ 'a' * 9999999999 }}",
+        "{{ 9 ** 9 ** 9 }}",
+        "{% set x = 1 %}",
+        "{{ n(**{}) }}",
+        "{{ n('5/blocks[1].gbps') | attr('value') }}",
+        "{% macro m() %}{% endmacro %}",
+        "{{",
+    ],
+)
+def test_a_hostile_sentence_is_refused(hostile):
+    with pytest.raises(TalkError, match="sentence"):
+        say(hostile, READING, 5)
