@@ -1,6 +1,9 @@
 # Every recipe is one plain command, so nothing here needs just: run the same line yourself.
 # `set no-exit-message` needs just 1.39 or newer; `pip install rust-just` brings it.
 
+# Words reach a command as "$@", untouched. PowerShell has no such thing and appends the recipe's
+# name and words to the line instead: there a # swallows them.
+
 set positional-arguments
 set no-exit-message
 set windows-shell := ["powershell.exe", "-NoLogo", "-NoProfile", "-Command"]
@@ -11,6 +14,11 @@ python := if os_family() == "windows" { ".venv/Scripts/python.exe" } else { ".ve
 [unix]
 default:
     @{{ quote(just_executable()) }} --list --unsorted
+
+[private]
+[windows]
+default:
+    @& "{{ just_executable() }}" --list --unsorted #
 
 # walk one section on this machine: just demo 5
 [unix]
@@ -71,13 +79,6 @@ _dev: _venv
 [unix]
 _venv:
     @test -x {{ python }} || python3 -m venv .venv
-
-# On Windows, PowerShell appends the recipe's name and words to the line: the # swallows them.
-
-[private]
-[windows]
-default:
-    @& "{{ just_executable() }}" --list --unsorted #
 
 [windows]
 _venv:

@@ -7,8 +7,12 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from talk.errors import TalkError
+
+if TYPE_CHECKING:
+    from talk.runner import Talk
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,6 +64,10 @@ def parser() -> argparse.ArgumentParser:
 
     bench = commands.add_parser("bench", help="measure the stage itself")
     bench.add_argument("-n", type=int, default=5, help="repeats of each figure")
+    bench.add_argument("--section", type=int, default=5, help="the section to open")
+    bench.add_argument("--step", default="", help="slug of a measured step, timed on a GPU")
+    bench.add_argument("--best", default="", metavar="KEYS", help="the row to judge")
+    bench.add_argument("--against", default="", metavar="KEYS", help="the row to compare with")
     bench.set_defaults(run=run_bench)
     return top
 
@@ -74,7 +82,8 @@ def add_measuring(command: argparse.ArgumentParser) -> None:
 def run_demo(options: argparse.Namespace) -> int:
     from talk import opening
 
-    talk = opening.demo(numbers(options.section), **measuring(options), new=options.new)
+    wanted = numbers(options.section)
+    talk = opening.demo(wanted, quick=options.quick, commit=options.commit, new=options.new)
     return show(talk, auto=options.auto)
 
 
@@ -88,7 +97,8 @@ def run_record(options: argparse.Namespace) -> int:
     from talk import opening
 
     wanted = [number for text in options.sections for number in numbers(text)] or numbers("all")
-    return show(opening.demo(wanted, **measuring(options), new=True), auto=True)
+    talk = opening.demo(wanted, quick=options.quick, commit=options.commit, new=True)
+    return show(talk, auto=True)
 
 
 def run_keep(options: argparse.Namespace) -> int:
@@ -115,11 +125,7 @@ def run_list(options: argparse.Namespace) -> int:
 def run_bench(options: argparse.Namespace) -> int:
     from talk.bench import bench
 
-    return bench(options.n)
-
-
-def measuring(options: argparse.Namespace) -> dict[str, object]:
-    return {"quick": options.quick, "commit": options.commit}
+    return bench(options.n, options.section, options.step, options.best, options.against)
 
 
 def numbers(text: str) -> list[int]:
@@ -140,11 +146,8 @@ def numbers(text: str) -> list[int]:
     return [int(text)]
 
 
-def show(talk: object, *, auto: bool) -> int:
+def show(talk: Talk, *, auto: bool) -> int:
     """Full screen on a terminal, plain text elsewhere."""
-    from talk.runner import Talk
-
-    assert isinstance(talk, Talk)
     try:
         if auto or not can_draw():
             from talk.terminal.plain import walk

@@ -1,6 +1,7 @@
 """Set-up installs once, again when the pins change, and never leaves a stamp it did not earn."""
 
 import ast
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -219,3 +220,44 @@ def test_both_ways_to_call_it_work():
         )
         assert (done.returncode, done.stdout) == (2, "")
         assert "usage" in done.stderr
+
+
+@pytest.fixture
+def just(tmp_path):
+    """Run recipes in a checkout whose programs only repeat what they are told."""
+    program = Path(sys.executable).with_name("just")
+    program = program if program.exists() else shutil.which("just")
+    if not program:
+        pytest.skip("no just: pip install rust-just")
+    for file in ("talk/__main__.py", "slides/__main__.py", "talk/install.py", ".venv/bin/python"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    for package in ("talk", "slides"):
+        (tmp_path / package / "__main__.py").write_text("import sys; print(sys.argv[1:])")
+    (tmp_path / "talk/install.py").touch()
+    (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
+    shutil.copy(ROOT / "justfile", tmp_path)
+
+    def run(*words):
+        done = subprocess.run([program, *words], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="PowerShell splits words at spaces")
+def test_recipes_pass_every_word_on_as_it_was_typed(just):
+    hard = ["5", "--record", "my talk", "$(id)", "it's", '"q"', ";", "*", ""]
+    assert ast.literal_eval(just("replay", *hard)) == ["replay", *hard]
+    assert ast.literal_eval(just("slides", *hard)) == hard
+
+
+def test_demo_without_a_section_is_left_to_the_program(just):
+    assert ast.literal_eval(just("demo")) == ["demo"]
+
+
+def test_just_alone_is_the_manual(just):
+    recipes = [line for line in just().splitlines() if line.startswith("    ")]
+    known = {"demo", "replay", "record", "keep", "slides", "list", "bench", "test", "lint"}
+    assert known <= {line.split()[0] for line in recipes}
+    assert all(" # " in line for line in recipes)

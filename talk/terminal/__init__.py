@@ -1,0 +1,1 @@
+"""The terminal: a full-screen view of a `talk.runner.Talk`, and a plain walk through it."""

@@ -1,0 +1,125 @@
+"""Kernels for test_lowering: what compiles, what must not, and what takes its process along."""
+
+import os
+import time
+
+import torch
+import triton
+import triton.language as tl
+
+PLAIN_GLOBAL = 2.0
+
+
+def pair(n=1 << 20):
+    return torch.randn(n), torch.randn(n)
+
+
+@triton.jit
+def add_kernel(out_ptr, x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < n
+
+    x = tl.load(x_ptr + at, inside)
+    y = tl.load(y_ptr + at, inside)
+
+    tl.store(out_ptr + at, x + y, inside)
+
+
+def add(x, y, block=1024):
+    out = torch.empty_like(x)
+    grid = lambda known: (triton.cdiv(known["n"], known["BLOCK"]),)  # noqa: E731
+    add_kernel[grid](out, x, y, x.numel(), BLOCK=block)
+    return out
+
+
+@triton.jit
+def doubled_sum(x):
+    return tl.sum(x, axis=0) * 2
+
+
+@triton.jit
+def shares_kernel(out_ptr, x_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at)
+    share = x / doubled_sum(x)
+    tl.store(out_ptr + at, share + tl.sum(share, axis=0))
+
+
+@triton.autotune(
+    configs=[triton.Config({"BLOCK": 256}, num_warps=8), triton.Config({"BLOCK": 512})],
+    key=["n"],
+)
+@triton.heuristics({"HALF": lambda known: known["BLOCK"] // 2})
+@triton.jit
+def tuned_kernel(out_ptr, x_ptr, n, BLOCK: tl.constexpr, HALF: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, at < n) + HALF, at < n)
+
+
+@triton.jit
+def tiles_kernel(out_ptr, a_ptr, b_ptr, K, SIDE: tl.constexpr, DEPTH: tl.constexpr):
+    side = tl.arange(0, SIDE)
+    depth = tl.arange(0, DEPTH)
+    a_at = a_ptr + side[:, None] * K + depth[None, :]
+    b_at = b_ptr + depth[:, None] * SIDE + side[None, :]
+    total = tl.zeros((SIDE, SIDE), dtype=tl.float32)
+    for _ in range(0, K, DEPTH):
+        total = tl.dot(tl.load(a_at), tl.load(b_at), total)
+        a_at += DEPTH
+        b_at += DEPTH * SIDE
+    tl.store(out_ptr + side[:, None] * SIDE + side[None, :], total)
+
+
+def everything(x, y):
+    """One process for all that compiles: starting one takes 2 s, a small kernel 0.3 s."""
+    add(x, y)
+    add(x[: x.numel() - 15], y[: x.numel() - 15])
+    add(x[1:], y[1:])
+    shares_kernel[(1,)](x, y, BLOCK=1024)
+    tuned_kernel[(4096,)](x, y, x.numel())
+    half = x.to(torch.float16)
+    tiles_kernel[(1,)](x, half, half, 4096, SIDE=128, DEPTH=64, num_warps=8, num_stages=8)
+    add_kernel[(1024,)](x, x, y, x.numel(), BLOCK=1024, num_warps=64)
+
+
+@triton.jit
+def scaled_kernel(out_ptr, x_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at) * PLAIN_GLOBAL)
+
+
+@triton.jit
+def block_of(BLOCK: tl.constexpr):
+    return tl.arange(0, BLOCK)
+
+
+@triton.jit
+def helped_kernel(out_ptr, x_ptr, BLOCK: tl.constexpr):
+    at = block_of(BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at))
+
+
+def nothing_compiles(x, y):
+    add(x, y, block=1000)
+    scaled_kernel[(1,)](x, y, BLOCK=1024)
+    tiles_kernel[(1,)](x, x, y, 8, SIDE=16, DEPTH=8)
+    helped_kernel[(1,)](x, y, BLOCK=1000)
+    helped_kernel[(1,)](x, y, BLOCK=1024, num_warps=3)
+    helped_kernel[(1,)](x, y)
+    helped_kernel[(1,)](x, y, BLOCK=1024, num_wraps=4)
+
+
+def in_torch(x, y):
+    return x + y
+
+
+def refuses(x, y):
+    raise ValueError(f"{x.numel()} elements are too many")
+
+
+def aborting_pair():
+    os.abort()
+
+
+def hanging_pair():
+    time.sleep(60)
