@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from talk import look
 from talk.errors import TalkError, UnknownReference
 from talk.look import Badge
-from talk.number import Number, Reading, Row, Shown, nearest, row_of, table_rows
+from talk.number import CACHED, Number, Reading, Row, Shown, nearest, row_of, table_rows
 from talk.outcome import Timing
 
 MOST_BARS = 14
@@ -71,24 +71,17 @@ def bars(shown: Shown, reading: Reading, field: str, phase: str, only: tuple[str
 
     Raises UnknownReference for a field or row that is not there, TalkError for too many rows.
     """
-    rows = [row for row in labelled(shown) if not only or set(only) & set(row.row.names)]
-    rows = [row for row in rows if field in row.row.fields]
-    if not rows:
-        known = {name: None for row in labelled(shown) for name in row.row.fields}
-        raise UnknownReference(
-            f"nothing to draw for {field!r} of {', '.join(only) or 'any row'}.",
-            hint=nearest(field, tuple(known)),
-        )
+    rows = chosen(rows_of(shown), field, only)
     if len(rows) > MOST_BARS:
-        raise TalkError(
-            f"{len(rows)} bars; a slide holds {MOST_BARS}.", hint="name the rows: only=['256', …]"
-        )
+        hint = "name the rows: only=['256', …]"
+        raise TalkError(f"{len(rows)} bars; a slide holds {MOST_BARS}.", hint=hint)
     address = f"{shown.outcome.section}/{shown.outcome.step}"
     numbers = [row.number(field, address) for row in rows]
     lines = ceilings(shown, reading) if field == "gbps" else []
     most = longest([*numbers, *lines])
+    several = len({row.candidate for row in rows}) > 1
     return Bars(
-        bars=tuple(bar(row, n, phase, most) for row, n in zip(rows, numbers, strict=True)),
+        bars=tuple(bar(r, n, phase, most, several) for r, n in zip(rows, numbers, strict=True)),
         lines=tuple(Line(n, "this GPU's ceiling", percent(n.value, most)) for n in lines),
         labels=rows[0].axis,
         unit=numbers[0].unit,
@@ -98,38 +91,46 @@ def bars(shown: Shown, reading: Reading, field: str, phase: str, only: tuple[str
     )
 
 
+def chosen(rows: list[Drawn], field: str, only: tuple[str, ...]) -> list[Drawn]:
+    """Rows that have the field and, where names are given, one of these. Raises UnknownReference."""
+    names = dict.fromkeys(name for row in rows for name in row.row.names)
+    fields = dict.fromkeys(name for row in rows for name in row.row.fields)
+    for wanted, known in ((field, fields), *((name, names) for name in only)):
+        if wanted not in known:
+            raise UnknownReference(f"nothing to draw for {wanted!r}.", hint=nearest(wanted, tuple(known)))
+    found = (row for row in rows if not only or set(only) & set(row.row.names))
+    return [row for row in found if field in row.row.fields]
+
+
 @dataclass(frozen=True)
-class Labelled:
-    """A row with what to write beside its bar."""
+class Drawn:
+    """A row with what to write beside its bar. axis: what `at` is, such as `block`."""
 
     row: Row
-    label: str
-    axis: str
     candidate: str
+    at: str
+    axis: str
 
     def number(self, field: str, address: str) -> Number:
-        from dataclasses import replace
+        return replace(self.row.fields[field], ref=f"{address}[{', '.join(self.row.names)}].{field}")
 
-        ref = f"{address}[{', '.join(self.row.names)}].{field}"
-        return replace(self.row.fields[field], ref=ref)
+    def label(self, several: bool) -> str:
+        """What tells the row apart: its candidate where there are several, and where it stands."""
+        return " ".join(part for part in (self.candidate if several or not self.at else "", self.at) if part)
 
 
-def labelled(shown: Shown) -> list[Labelled]:
-    """Timings by what tells them apart, else the rows of the table by their first cell."""
-    timings = shown.outcome.timings
-    if timings:
-        several = len({timing.candidate for timing in timings}) > 1
-        return [of_timing(timing, shown, several) for timing in timings]
+def rows_of(shown: Shown) -> list[Drawn]:
+    """Timings, or else the rows of the tables, each named by its first cell."""
+    if shown.outcome.timings:
+        return [of_timing(timing, shown) for timing in shown.outcome.timings]
     tables = (shown.outcome.table, shown.outcome.counters)
     rows = (row for table in tables if table for row in table_rows(table, shown))
-    return [Labelled(row, row.names[0] if row.names else "", "", "") for row in rows]
+    return [Drawn(row, "", row.names[0] if row.names else "", "") for row in rows]
 
 
-def of_timing(timing: Timing, shown: Shown, several: bool) -> Labelled:
+def of_timing(timing: Timing, shown: Shown) -> Drawn:
     at = ", ".join(f"{value:,}" for value in timing.at.values())
-    parts = [timing.candidate] if several or not at else []
-    label = " ".join([*parts, at]).strip()
-    return Labelled(row_of(timing, shown), label, ", ".join(timing.at), timing.candidate)
+    return Drawn(row_of(timing, shown), timing.candidate, at, ", ".join(timing.at))
 
 
 def ceilings(shown: Shown, reading: Reading) -> list[Number]:
@@ -139,10 +140,10 @@ def ceilings(shown: Shown, reading: Reading) -> list[Number]:
     return [reading.number(f"machine/bandwidth[{mix}].gbps") for mix in mixes if mix in known]
 
 
-def bar(row: Labelled, number: Number, phase: str, most: float) -> Bar:
+def bar(row: Drawn, number: Number, phase: str, most: float, several: bool) -> Bar:
     colour = row.candidate if row.candidate in ("naive", "torch") else phase
     return Bar(
-        label=row.label,
+        label=row.label(several),
         number=number,
         colour=colour if colour in COLOURS else "rewrite",
         glyph=look.ink(row.candidate, phase).glyph,
@@ -153,9 +154,14 @@ def bar(row: Labelled, number: Number, phase: str, most: float) -> Bar:
 
 
 def longest(numbers: Iterable[Number]) -> float:
-    ends = [end for n in numbers for end in (n.value, n.high) if end is not None]
+    """The end of the axis; a rate that memory cannot reach does not stretch it."""
+    believed = (number for number in numbers if CACHED not in number.flags)
+    ends = [end for n in believed for end in (n.value, n.high) if end is not None]
     return max(ends, default=0.0) * HEADROOM
 
 
 def percent(value: float | None, most: float) -> float:
-    return round(100 * value / most, 3) if value and most > 0 else 0.0
+    """Of the axis; an axis with nothing on it has no bars."""
+    if value is None or most <= 0:
+        return 0.0
+    return round(100 * min(max(value / most, 0.0), 1.0), 3)

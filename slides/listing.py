@@ -13,9 +13,8 @@ from talk.outcome import Code
 MOST_LINES = 24
 MOST_COLUMNS = 100
 
-ROOMY_LINES = 19
-ROOMY_COLUMNS = 72
-"""Up to this much fits in the larger of the two code sizes."""
+# Larger sizes for what leaves room: (name, lines, columns).
+SIZES = (("large", 14, 72), ("medium", 19, 90))
 
 
 @dataclass(frozen=True)
@@ -27,8 +26,10 @@ class Listing:
     columns: int
 
     @property
-    def roomy(self) -> bool:
-        return len(self.lines) <= ROOMY_LINES and self.columns <= ROOMY_COLUMNS
+    def size(self) -> str:
+        """The largest of the theme's code sizes in which it fits."""
+        fits = (n for n, rows, wide in SIZES if len(self.lines) <= rows and self.columns <= wide)
+        return next(fits, "small")
 
 
 def listing(codes: tuple[Code, ...]) -> Listing:

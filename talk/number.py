@@ -2,14 +2,15 @@
 
 A reference is `[section/]step[key, …].field`: `5/blocks[256].gbps`,
 `stopwatches[events].time`, `machine/bandwidth[2:1].gbps`. Every item in brackets must
-name the candidate, a parameter's value or a cell of the row; one row must remain.
+name the candidate, a parameter's value or a cell of the row; one row must remain. Two of
+them with ` / ` between name a quotient.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import SupportsFloat
 
@@ -74,7 +75,7 @@ class Number:
     def __float__(self) -> float:
         if self.value is None:
             raise NoValue(f"{self.ref} has no value: {', '.join(self.flags) or 'not measured'}.")
-        return self.value
+        return float(self.value)
 
     def __lt__(self, other: SupportsFloat) -> bool:
         return float(self) < float(other)
@@ -89,13 +90,11 @@ class Number:
         return float(self) >= float(other)
 
     def __truediv__(self, other: SupportsFloat) -> Number:
-        """By a number: the ratio of the two. By a constant: scaled, in the same unit."""
-        ratio = isinstance(other, Number)
+        """By a number: their `quotient`. By a constant: scaled, in the same unit."""
         value = float(self) / float(other)
-        ref = f"{self.ref} / {other.ref}" if isinstance(other, Number) else self.ref
-        return replace(
-            self, ref=ref, value=value, unit="ratio" if ratio else self.unit, low=None, high=None
-        )
+        if isinstance(other, Number):
+            return quotient(self, other)
+        return replace(self, value=value, low=None, high=None)
 
     def __str__(self) -> str:
         return look.quantity(self.value, self.unit)
@@ -106,6 +105,34 @@ class Number:
         if self.low is None or self.high is None:
             return ""
         return f"{look.quantity(self.low, self.unit)} – {look.quantity(self.high, self.unit)}"
+
+
+QUOTIENTS = {("count", "s"): "/s"}
+"""Units over units that make a unit of their own; all others are a ratio."""
+
+
+def quotient(above: Number, below: Number) -> Number:
+    """One number by another, with the weaker badge; no value where one of them has none."""
+    known = above.value is not None and below.value
+    return replace(
+        above,
+        ref=f"{above.ref} / {below.ref}",
+        value=above.value / below.value if known else None,  # type: ignore[operator]
+        unit=QUOTIENTS.get((above.unit, below.unit), "ratio"),
+        badge=weakest((above.badge, below.badge)),
+        low=None,
+        high=None,
+        flags=tuple(dict.fromkeys((*above.flags, *below.flags))),
+    )
+
+
+# From the strongest to the weakest claim.
+STRENGTH = (Badge.LIVE, Badge.RECORDED, Badge.STALE, Badge.SIMULATED, Badge.MISSING)
+
+
+def weakest(badges: Iterable[Badge]) -> Badge:
+    """What can be claimed of several numbers together; LIVE of none."""
+    return max(badges, key=STRENGTH.index, default=Badge.LIVE)
 
 
 @dataclass(frozen=True)
@@ -186,6 +213,9 @@ class Reading:
         Raises UnknownReference where the step is performed and has no such row or field,
         or where no outline knows the step.
         """
+        if " / " in ref:
+            above, below = (self.number(part, section) for part in ref.split(" / ", 1))
+            return quotient(above, below)
         match = REFERENCE.fullmatch(ref.strip())
         if not match:
             raise UnknownReference(
@@ -202,7 +232,13 @@ class Reading:
         if shown is None:
             self._known(full, number, step)
             return Number(ref=full, value=None, unit=UNITS.get(field, ""), badge=Badge.MISSING)
-        return self._of_outcome(full, shown, wanted, field)
+        found = self._of_outcome(full, shown, wanted, field)
+        return replace(found, unit=self._asked(number, step)) if field == "model" else found
+
+    def _asked(self, section: int, step: str) -> str:
+        """The unit of what a question is about."""
+        outline = self.outline(section, step)
+        return self.number(outline.about, section).unit if outline and outline.about else ""
 
     def _known(self, ref: str, section: int, step: str) -> None:
         if self.outline(section, step) is None:
@@ -241,10 +277,11 @@ class Reading:
 
     def _of_outcome(self, ref: str, shown: Shown, keys: tuple[str, ...], field: str) -> Number:
         rows = list(rows_of(shown))
-        chosen = [row for row in rows if all(key in row.names for key in keys)]
-        if len(chosen) != 1 or field not in chosen[0].fields:
+        named = [row for row in rows if all(key in row.names for key in keys)]
+        chosen = [row for row in named if field in row.fields]
+        if len(chosen) != 1:
             names = [f"[{', '.join(row.names)}].{f}" for row in rows for f in row.fields]
-            problem = "names no figure" if len(chosen) != 1 or not chosen else "has no such field"
+            problem = "has no such field" if named and not chosen else "names no figure"
             raise UnknownReference(f"{ref} {problem} of its step.", hint=nearest(ref, names))
         return replace(chosen[0].fields[field], ref=ref, badge=shown.badge)
 
@@ -268,6 +305,7 @@ UNITS = {
     "n": "count",
     "rate": "/s",
     "model": "",
+    "knee": "count",
 }
 
 
@@ -276,6 +314,9 @@ def rows_of(shown: Shown) -> Iterator[Row]:
     outcome, machine = shown.outcome, shown.machine
     for timing in outcome.timings:
         yield row_of(timing, shown)
+    for candidate, value in outcome.knees.items():
+        knee = Number(ref="", value=value, unit="count", badge=shown.badge)
+        yield Row((candidate,), {"knee": replace(knee, passport=of_machine(machine))})
     for table in (outcome.table, outcome.counters):
         yield from table_rows(table, shown) if table else ()
     if outcome.prediction:

@@ -98,6 +98,17 @@ class Prediction:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Clocks:
+    """One reading of the GPU by NVML. None: it did not say. throttle: why it slows itself down."""
+
+    sm_mhz: int | None = None
+    memory_mhz: int | None = None
+    power_w: float | None = None
+    temperature_c: int | None = None
+    throttle: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Failure:
     """Why a step left no result. kind: crash, deadline, memory, error, cancelled, worker."""
 
@@ -141,12 +152,23 @@ class Lowering:
         return not self.failure and self.shared <= self.shared_limit
 
 
+NEAR = 0.95
+"""A rate within 5 % of the best is past the knee."""
+
+
+def knee(timings: list[Timing]) -> int:
+    """Where the rate stops growing, for one candidate timed over one parameter."""
+    rates = {next(iter(t.at.values())): t.bytes / max(t.median_ms, 1e-9) for t in timings}
+    return min(value for value, rate in rates.items() if rate >= NEAR * max(rates.values()))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What performing one step left behind.
 
     mode: `live` (this GPU) or `simulated` (Triton's interpreter: no timings).
     behind: every definition the step stands on, as it ran; those `shown` are on screen.
+    clocks: before and after timing; empty where nothing was read.
     output: what the step printed.
     """
 
@@ -159,6 +181,7 @@ class Outcome:
     behind: tuple[Code, ...] = ()
     checks: tuple[Check, ...] = ()
     timings: tuple[Timing, ...] = ()
+    clocks: tuple[Clocks, ...] = ()
     table: Table | None = None
     counters: Table | None = None
     counters_reason: str = ""
@@ -175,6 +198,13 @@ class Outcome:
         return tuple(code for code in self.behind if code.shown)
 
     @property
+    def knees(self) -> dict[str, int]:
+        """Candidate → the smallest value of its one swept parameter that is near its best rate."""
+        swept = [timing for timing in self.timings if len(timing.at) == 1]
+        names = dict.fromkeys(timing.candidate for timing in swept)
+        return {name: knee([t for t in swept if t.candidate == name]) for name in names}
+
+    @property
     def measured(self) -> bool:
         """Whether the outcome holds figures of its own, not only checks."""
         return bool(
@@ -182,6 +212,6 @@ class Outcome:
             or self.table
             or self.counters
             or self.prediction
-            or self.lowerings
+            or any(lowering.stages for lowering in self.lowerings)
             or self.text
         )

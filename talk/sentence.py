@@ -17,7 +17,7 @@ from jinja2 import Environment, StrictUndefined, TemplateError, nodes
 
 from talk.errors import NoValue, TalkError
 from talk.look import Badge
-from talk.number import Number, Reading, tie
+from talk.number import Number, Reading, tie, weakest
 
 ALLOWED = (
     nodes.Template,
@@ -35,9 +35,6 @@ ALLOWED = (
     nodes.Call,
 )
 FUNCTIONS = ("n", "tie")
-
-# From the strongest to the weakest claim: a sentence is only as live as its weakest number.
-ORDER = (Badge.LIVE, Badge.RECORDED, Badge.STALE, Badge.SIMULATED, Badge.MISSING)
 
 
 @dataclass(frozen=True)
@@ -66,8 +63,8 @@ def say(template: str, reading: Reading, section: int) -> Sentence | None:
         text = _compiled(template).render(n=n, tie=tie)
     except NoValue:
         return None
-    weakest = max((number.badge for number in used), key=ORDER.index, default=Badge.LIVE)
-    return Sentence(" ".join(text.split()), weakest, tuple(used))
+    badge = weakest(number.badge for number in used)
+    return Sentence(" ".join(text.split()), badge, tuple(used))
 
 
 @functools.cache

@@ -227,6 +227,9 @@ KEYS = {
 }
 """Esc and F5 are missing on purpose: presenter remotes send them in turn."""
 
+STRAY = ("escape", "f5")
+"""They do not light up a screen that was blanked, either."""
+
 
 def advance(state: State, event: Event) -> Result:
     """The next state, and what is to be done about it."""
@@ -258,9 +261,9 @@ def _press(state: State, key: str) -> Result:
     if key == "ctrl-c":
         return _cancel(state)
     if state.blank:
-        return replace(state, blank=False), ()
-    if state.view == "help":
-        return replace(state, view="step"), ()
+        return (state if key in STRAY else replace(state, blank=False)), ()
+    if state.view == "help" and not KEYS.get(key, "").startswith("scroll"):
+        return replace(state, view="step", scroll=0), ()
     if state.view == "jump":
         return _typing(state, key)
     if key.isdigit() and state.step and state.step.choices:
@@ -406,7 +409,7 @@ COMMANDS: dict[str, Callable[[State, Address], Result]] = {
     "code": lambda state, _: (replace(state, code=not state.code, scroll=0), ()),
     "notes": lambda state, _: (replace(state, notes=not state.notes, scroll=0), ()),
     "blank": lambda state, _: (replace(state, blank=not state.blank), ()),
-    "help": lambda state, _: (replace(state, view="help"), ()),
+    "help": lambda state, _: (replace(state, view="help", scroll=0), ()),
     "shell": lambda state, address: (
         (replace(state, message="A step is running; Ctrl-C cancels it."), ())
         if state.running

@@ -7,6 +7,8 @@ import torch
 import triton
 import triton.language as tl
 
+from talk import Case, Exercise, Section, Show, Trace
+
 PLAIN_GLOBAL = 2.0
 
 
@@ -73,8 +75,9 @@ def tiles_kernel(out_ptr, a_ptr, b_ptr, K, SIDE: tl.constexpr, DEPTH: tl.constex
 def everything(x, y):
     """One process for all that compiles: starting one takes 2 s, a small kernel 0.3 s."""
     add(x, y)
-    add(x[: x.numel() - 15], y[: x.numel() - 15])
-    add(x[1:], y[1:])
+    add(x[:1000001], y[:1000001])
+    add(x[4:-12], y[4:-12])
+    add(x[1:-15], y[1:-15])
     shares_kernel[(1,)](x, y, BLOCK=1024)
     tuned_kernel[(4096,)](x, y, x.numel())
     half = x.to(torch.float16)
@@ -102,11 +105,16 @@ def helped_kernel(out_ptr, x_ptr, BLOCK: tl.constexpr):
 def nothing_compiles(x, y):
     add(x, y, block=1000)
     scaled_kernel[(1,)](x, y, BLOCK=1024)
-    tiles_kernel[(1,)](x, x, y, 8, SIDE=16, DEPTH=8)
+    half = x.to(torch.float16)
+    tiles_kernel[(1,)](x, half, half, 8, SIDE=16, DEPTH=8)
     helped_kernel[(1,)](x, y, BLOCK=1000)
     helped_kernel[(1,)](x, y, BLOCK=1024, num_warps=3)
-    helped_kernel[(1,)](x, y)
     helped_kernel[(1,)](x, y, BLOCK=1024, num_wraps=4)
+    helped_kernel[(1,)](x, y, BLOCK=16)
+
+
+def leaves_out_block(x, y):
+    helped_kernel[(1,)](x, y)
 
 
 def in_torch(x, y):
@@ -115,6 +123,40 @@ def in_torch(x, y):
 
 def refuses(x, y):
     raise ValueError(f"{x.numel()} elements are too many")
+
+
+PAIR = Case(
+    name="pair",
+    inputs=pair,
+    reference=in_torch,
+    size={"n": 1 << 28},
+    small={"n": 1 << 10},
+    bytes_moved=lambda x, y: 3 * x.nbytes,
+)
+
+SECTION = Section(
+    number=1,
+    title="Lowering",
+    minutes=1,
+    naive=(Show("show", "Shown"),),
+    profile=(
+        Trace(
+            "trace",
+            "Traced",
+            PAIR,
+            {
+                "triton": lambda x, y: add(x, y),
+                "torch": in_torch,
+                "short": leaves_out_block,
+                "refuses": refuses,
+            },
+            targets=("sm_90", "sm_9"),
+        ),
+    ),
+    rewrite=(Show("write", "Written"),),
+    fuse=(Show("fuse", "Fused"),),
+    exercise=Exercise(slug="add", title="Add", task="Add.", minutes=1),
+)
 
 
 def aborting_pair():

@@ -114,7 +114,7 @@ def _forms(asm: dict[str, Any], at: Home) -> dict[str, list[Row]]:
     }
     if "amdgcn" in asm:
         return {**forms, "amdgcn": assembly(asm["amdgcn"], "amdgcn", at)}
-    # -gp: lines of the PTX. -ndf: no data-flow analysis, which takes seconds on a large kernel.
+    # -gp: lines of the PTX. -ndf: no data-flow analysis, which may fail and adds only labels.
     disassembled = _tool("nvdisasm", asm["cubin"], "-c", "-gp", "-ndf")
     return {
         **forms,

@@ -50,7 +50,7 @@ class Launch:
         Triton's own binder decides, per backend: 16-byte alignment, values of 1 that become
         constants, and on AMD whether a tensor is within 2 GiB. (Private names, the same in
         Triton 3.6.0, 3.7.1, 3.8.0 and 3.9.0.)
-        Raises KeyError or TypeError for arguments that the kernel does not take.
+        Raises KeyError for an argument that neither the kernel nor the backend knows.
         """
         from triton.compiler import make_backend
         from triton.runtime.jit import create_function_from_signature
@@ -72,7 +72,8 @@ def launches(fn: Callable[..., Any], *inputs: Any, **keywords: Any) -> tuple[Lau
     The tensors may be on the CPU, or on the `meta` device, where a GiB costs nothing. Nothing is
     computed: a launcher that reads back a result sees memory as it was allocated.
     An autotuned kernel takes its first configuration.
-    Raises RuntimeError where kernels are interpreted, and whatever `fn` raises.
+    Raises RuntimeError where kernels are interpreted, TypeError for a launch that leaves out an
+    argument, and whatever `fn` raises.
     """
     from triton import knobs
 
@@ -94,7 +95,8 @@ def _launching_into(caught: list[Launch]) -> Iterator[None]:
 
     def catch(kernel: Any, *args: Any, grid: Any, warmup: bool = False, **keywords: Any) -> None:
         keywords["debug"] = keywords.get("debug", kernel.debug) or knobs.runtime.debug
-        grid = grid(_by_name(kernel, args, keywords)) if callable(grid) else grid
+        named = _by_name(kernel, args, keywords)
+        grid = grid(named) if callable(grid) else grid
         caught.append(Launch(kernel=kernel, args=args, keywords=keywords, grid=tuple(grid)))
 
     really = JITFunction.run, Autotuner.run

@@ -72,12 +72,16 @@ def lower_apart(request: Request) -> tuple[Lowering, ...]:
     why = end if isinstance(end, str) else ended(end, heard)
     return (
         *(lowering for row in rows for lowering in row),
-        *(_failed(name, why, candidate=request.function) for name in unanswered),
+        *(_unanswered(name, request, why) for name in unanswered),
     )
 
 
+def _unanswered(name: str, request: Request, why: str) -> Lowering:
+    return _failed(name, sentence(f"No answer for {name}: {why}"), candidate=request.function)
+
+
 def _answers(request: Request, complaints: IO[bytes]) -> tuple[bytes, int | str]:
-    """The whole lines that the process wrote, and how it ended: an exit code or a sentence."""
+    """The whole lines that the process wrote, and how it ended: an exit code, or words."""
     try:
         child = subprocess.run(
             [sys.executable, "-m", "talk.gpu.lowering"],
@@ -88,10 +92,10 @@ def _answers(request: Request, complaints: IO[bytes]) -> tuple[bytes, int | str]
             timeout=request.timeout_s,
         )
     except subprocess.TimeoutExpired as late:
-        written, end = late.stdout or b"", f"Not lowered within {request.timeout_s:g} s."
+        written, end = late.stdout or b"", f"it took more than {request.timeout_s:g} s"
         return written[: written.rfind(b"\n") + 1], end
     except OSError as error:
-        return b"", sentence(f"The compiling process did not start: {error}")
+        return b"", f"the compiling process did not start: {error}"
     return child.stdout[: child.stdout.rfind(b"\n") + 1], child.returncode
 
 

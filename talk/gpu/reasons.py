@@ -27,15 +27,14 @@ def reason(error: BaseException, heard: str = "") -> str:
 
 
 def ended(returncode: int, heard: str = "") -> str:
-    """The sentence for a process that went away without an answer."""
+    """How a process went away without an answer, in words."""
     if returncode < 0:
-        how = f"ended by {signal.Signals(-returncode).name}"
+        names = {int(known): known.name for known in signal.Signals}
+        how = f"was ended by {names.get(-returncode, f'signal {-returncode}')}"
     else:
         how = f"ended with exit code {returncode}"
     complaint = _complaint(heard) or _last_line(heard)
-    return sentence(
-        f"The compiling process {how}: {complaint}" if complaint else f"The compiling process {how}"
-    )
+    return f"the compiling process {how}" + (f": {complaint}" if complaint else "")
 
 
 def sentence(words: str) -> str:

@@ -37,11 +37,16 @@ def visible(line: str) -> str:
     return "".join(c for c in line if unicodedata.category(c) not in HIDDEN)
 
 
+def styled(text: str, style: str = "") -> Text:
+    """Our own text in one of our own styles, which does not spread to what is appended."""
+    return Text.assemble((text, style))
+
+
 def words(text: str, style: str = "") -> Text:
-    """Outside text to draw, in one of our own styles; nothing in it is markup."""
-    return Text(clean(text), style)
+    """Outside text to draw; nothing in it is markup."""
+    return styled(clean(text), style)
 
 
 def line(text: str, style: str = "") -> Text:
     """The same on one line."""
-    return Text(" ".join(clean(text).split()), style)
+    return words(" ".join(clean(text).split()), style)

@@ -8,7 +8,7 @@ import locale
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TextIO
+from typing import IO
 
 from rich.cells import cell_len
 from rich.color import ColorSystem
@@ -21,16 +21,21 @@ from talk.terminal.palette import ground_of, theme
 
 Line = list[Segment]
 
-# One cell for one cell, so that a line keeps its width.
-PLAIN = {
-    **{ink.glyph: ink.ascii for ink in (*look.PHASE.values(), *look.SHAPE.values())},
-    **{ink.glyph: ink.ascii for ink in (look.CEILING, look.TORCH)},
-    **dict(zip("µ×–—·…≤≥→←↑↓▸›✓✗’‘“”┘", "ux--..<><-^v>>+x''\"\"'")),
-    **dict(zip("█▉▊▋▌▍▎▏░─│━┃", "########.-|=|")),
-    **dict(zip("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\|/-\\|/")),
-    "→": ">",
+INKS = (*look.PHASE.values(), *look.SHAPE.values(), look.CEILING, look.TORCH)
+LIKE = (
+    ("µ×", "ux"),
+    ("–—·…", "--.."),
+    ("≤≥→←↑↓", "<>><^v"),
+    ("▸›◀✓✗", ">><+x"),
+    ("‘’“”", "''\"\""),
+    ("█▉▊▋▌▍▎▏", "########"),
+    ("─│┃", "-||"),
+    ("⠋⠙⠹⠸⠼⠴⠦⠧", "|/-\\|/-\\"),
+)
+PLAIN = {ink.glyph: ink.ascii for ink in INKS} | {
+    rich: plain for riches, plains in LIKE for rich, plain in zip(riches, plains, strict=True)
 }
-"""For an encoding that lacks the character."""
+"""Character → its stand-in of one cell, for an encoding that lacks it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +76,8 @@ class Medium:
         return character
 
 
-def medium_of(environ: Mapping[str, str], stream: TextIO, *, tty: bool) -> Medium:
-    """What the stream can show, by the environment: TERM, COLORTERM, NO_COLOR, COLORFGBG, locale."""
+def medium_of(environ: Mapping[str, str], stream: IO[str], *, tty: bool) -> Medium:
+    """What a stream can show, by TERM, COLORTERM, NO_COLOR, COLORFGBG and the locale."""
     return Medium(
         encoding=encoding_of(environ, stream),
         colours=colours_of(environ) if tty else None,
@@ -91,16 +96,24 @@ def colours_of(environ: Mapping[str, str]) -> ColorSystem | None:
     return ColorSystem.EIGHT_BIT if "256" in term else ColorSystem.STANDARD
 
 
-def encoding_of(environ: Mapping[str, str], stream: TextIO) -> str:
+ASCII = ("ANSI_X3.4-1968", "US-ASCII", "ASCII", "646")
+"""What glibc, macOS, musl and Solaris call the codeset of the locale C."""
+
+
+def encoding_of(environ: Mapping[str, str], stream: IO[str]) -> str:
     """The locale's, unless Python was told otherwise.
 
     Under LC_ALL=C Python writes UTF-8 all the same (PEP 540), to a terminal that may not read it.
     """
     told = environ.get("PYTHONIOENCODING") or environ.get("PYTHONUTF8") == "1"
-    if not told and hasattr(locale, "nl_langinfo"):
-        if "ascii" in (codeset := locale.nl_langinfo(locale.CODESET).lower()) or "ansi" in codeset:
-            return "ascii"
+    if not told and codeset() in ASCII:
+        return "ascii"
     return getattr(stream, "encoding", None) or sys.getdefaultencoding()
+
+
+def codeset() -> str:
+    """The locale's own encoding, whatever Python makes of it; Windows has none."""
+    return locale.nl_langinfo(locale.CODESET) if hasattr(locale, "nl_langinfo") else ""
 
 
 @functools.lru_cache(maxsize=8)

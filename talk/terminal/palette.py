@@ -46,10 +46,13 @@ def ground_of(environ: Mapping[str, str]) -> str:
 
 @functools.cache
 def theme(ground: str) -> Theme:
-    """Every style that a renderable may name, and three levels of emphasis: strong, plain, quiet."""
+    """Every style that a renderable may name; emphasis is strong, plain or quiet."""
     styles = {name: Style(color=colour(ink, ground)) for ink, name in NAMES.items()}
     quiet = styles["torch"]
     styles |= {"strong": Style(bold=True), "quiet": quiet, "blank": Style(bgcolor="#000000")}
+    for phase in look.PHASE:
+        styles[f"{phase}.title"] = styles[phase] + Style(bold=True)
+        styles[f"{phase}.here"] = styles[phase] + Style(bold=True, reverse=True)
     styles |= {f"code.{part}": styles[name] for part, name in CODE.items()}
     styles["code.name"] = Style(bold=True)
     return Theme(styles)
@@ -67,7 +70,7 @@ MIDDLE = (1.05 * 0.05) ** 0.5 - 0.05
 
 
 def mid(ink: Ink) -> str:
-    """Between the light and the dark form of an ink, where it reads as well on white as on black."""
+    """Between the two forms of an ink, where it reads as well on white as on black."""
     light, dark = (ColorTriplet(*bytes.fromhex(c[1:])) for c in (ink.light, ink.dark))
     steps = (blend_rgb(light, dark, step / 64) for step in range(65))
     return min(steps, key=lambda rgb: abs(luminance(rgb) - MIDDLE)).hex

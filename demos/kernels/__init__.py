@@ -1,0 +1,1 @@
+"""One kernel family a file, each a ladder: reference, naive, Triton, faster Triton."""

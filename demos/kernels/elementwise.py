@@ -1,0 +1,67 @@
+"""Elementwise chains: one trip through memory an operation, or one for all of them.
+
+torch_add_relu   the reference: two PyTorch operations, five array trips
+add_then_relu    two Triton kernels, five array trips
+add_relu         one kernel, three array trips
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+from demos.kernels.inputs import alike
+from demos.kernels.vector_add import add
+
+
+def torch_add_relu(x, y):
+    total = x + y  # reads x and y, writes total
+    return torch.relu(total)  # reads total, writes the result
+
+
+@triton.jit
+def relu_kernel(out_ptr, x_ptr, n, BLOCK: tl.constexpr):
+    first = tl.program_id(0).to(tl.int64) * BLOCK
+    i = first + tl.arange(0, BLOCK)
+    inside = i < n
+
+    x = tl.load(x_ptr + i, inside)
+
+    # NaN is not below zero: it passes, as in torch.relu.
+    tl.store(out_ptr + i, tl.where(x < 0, 0, x), inside)
+
+
+def relu(x, block=1024, num_warps=4):
+    (x,) = alike(x)
+    out = torch.empty_like(x)
+    n = x.numel()
+    programs = triton.cdiv(n, block)
+    relu_kernel[(programs,)](out, x, n, BLOCK=block, num_warps=num_warps)
+    return out
+
+
+def add_then_relu(x, y):
+    total = add(x, y)  # reads x and y, writes total
+    return relu(total)  # reads total, writes the result
+
+
+@triton.jit
+def add_relu_kernel(out_ptr, x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    first = tl.program_id(0).to(tl.int64) * BLOCK
+    i = first + tl.arange(0, BLOCK)
+    inside = i < n
+
+    x = tl.load(x_ptr + i, inside)
+    y = tl.load(y_ptr + i, inside)
+    total = x + y
+
+    # NaN is not below zero: it passes, as in torch.relu.
+    tl.store(out_ptr + i, tl.where(total < 0, 0, total), inside)
+
+
+def add_relu(x, y, block=1024, num_warps=4):
+    x, y = alike(x, y)
+    out = torch.empty_like(x)
+    n = x.numel()
+    programs = triton.cdiv(n, block)
+    add_relu_kernel[(programs,)](out, x, y, n, BLOCK=block, num_warps=num_warps)
+    return out

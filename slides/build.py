@@ -1,0 +1,151 @@
+"""A record → one HTML file. Nothing is measured, imported from a demo, or fetched."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from markupsafe import Markup
+
+from slides import reveal
+from slides.palette import palette
+from slides.typed import typed_figures
+from slides.vocabulary import Found, Vocabulary
+from talk import look, source
+from talk.errors import TalkError
+from talk.look import Badge
+from talk.number import CACHED, Number, Reading
+from talk.outcome import Code
+from talk.record import Record
+
+HERE = Path(__file__).resolve().parent
+TEMPLATES = HERE / "templates"
+THEME = HERE / "theme"
+DECK = HERE / "build" / "deck.html"
+
+GENERIC = "section.html.j2"
+"""Walks the outline of a section that has no template of its own."""
+
+
+@dataclass(frozen=True)
+class Deck:
+    """The page, and what of it is stale or missing."""
+
+    html: str
+    found: Found
+
+
+def build(record: Record, *, root: Path = source.ROOT, templates: Path = TEMPLATES) -> Deck:
+    """The deck of a record. root: the checkout that staleness is judged by.
+
+    Raises TalkError, naming the template and the slide, for a reference that does not resolve,
+    code that does not fit, or a figure typed in a template.
+    """
+    refuse_typed(templates)
+    environment = environment_of(templates)
+    reading = Reading(talk=record, fresh=source.Standing(root))
+    vocabulary = Vocabulary(environment, reading, standing(root))
+    environment.globals["record"] = record
+    parts = [render(environment, vocabulary, name, **given) for name, given in plan(record, templates)]
+    html = environment.get_template("deck.html.j2").render(parts=parts)
+    return Deck(html, vocabulary.found)
+
+
+def plan(record: Record, templates: Path) -> list[tuple[str, dict[str, Any]]]:
+    """The templates in running order, with what each is about."""
+    sections = [(of_section(o.number, templates), {"outline": o}) for o in record.outlines]
+    return [("title.html.j2", {}), *sections, ("wrap_up.html.j2", {})]
+
+
+def of_section(number: int, templates: Path) -> str:
+    own = f"s{number}.html.j2"
+    return own if (templates / own).is_file() else GENERIC
+
+
+def environment_of(templates: Path) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(templates),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        phases=tuple(look.PHASE),
+        glyphs={phase: ink.glyph for phase, ink in look.PHASE.items()},
+        shapes={badge: ink.glyph for badge, ink in look.SHAPE.items()},
+        missing=Badge.MISSING,
+        palette=Markup(palette()),
+        printed=printed,
+        withheld=withheld,
+        quantity=look.quantity,
+        zip=zip,
+        reveal_script=reveal.script,
+        reveal_style=reveal.style,
+        licence=reveal.licence,
+        theme_script=lambda name: reveal.safe_script((THEME / name).read_text("utf-8")),
+        theme_style=lambda name: reveal.safe_style((THEME / name).read_text("utf-8")),
+    )
+    return environment
+
+
+def printed(number: Number) -> tuple[str, str]:
+    """(figure, unit) of a number that has a value."""
+    return look.parts(float(number), number.unit)
+
+
+def withheld(number: Number) -> str:
+    """Why no figure is printed, or nothing: none was measured, or none can be believed."""
+    if number.value is None:
+        return ", ".join(number.flags) or "not measured"
+    return CACHED if number.unit == "share" and CACHED in number.flags else ""
+
+
+def render(
+    environment: Environment, vocabulary: Vocabulary, name: str, **given: Any
+) -> Markup:
+    """One template's slides. Raises TalkError with the template, its line and the slide."""
+    vocabulary.current = ""
+    try:
+        return Markup(environment.get_template(name).render(**given))
+    except (TalkError, TemplateError) as error:
+        where = f"{name}:{line_in(error, name)}"
+        slide = f", slide {vocabulary.current}" if vocabulary.current else ""
+        hint = error.hint if isinstance(error, TalkError) else ""
+        message = error.args[0] if error.args else type(error).__name__
+        raise TalkError(f"{where}{slide}: {message}", hint=hint) from error
+
+
+def line_in(error: BaseException, template: str) -> int:
+    """The line of a template at which an error arose; Jinja puts its lines into the traceback."""
+    if isinstance(line := getattr(error, "lineno", None), int):
+        return line
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((f.lineno or 0 for f in reversed(frames) if Path(f.filename).name == template), 0)
+
+
+def refuse_typed(templates: Path) -> None:
+    found = typed_figures(templates)
+    if found:
+        listed = "".join(f"\n  {figure}" for figure in found)
+        raise TalkError(
+            f"figures are typed in templates:{listed}",
+            hint="refer to what was measured: {{ number('5/blocks[256].gbps') }}",
+        )
+
+
+def standing(root: Path) -> Callable[[int, str, tuple[Code, ...]], bool]:
+    """Whether the code of a step that leaves no outcome still stands in the checkout."""
+
+    def stands(section: int, slug: str, codes: tuple[Code, ...]) -> bool:
+        try:
+            now = source.behind(source.section_module(section, root), slug, root)
+        except TalkError:
+            return False
+        return source.texts(codes) <= source.texts(now)
+
+    return stands

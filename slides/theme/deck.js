@@ -1,0 +1,95 @@
+// Keys, themes and passports. Everything works from the keyboard alone.
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+  // A page opened from a file may have no storage at all.
+  const remembered = (write) => {
+    try {
+      return write(localStorage);
+    } catch {
+      return null;
+    }
+  };
+  const dress = (theme) => {
+    root.dataset.theme = theme;
+    remembered((storage) => storage.setItem("theme", theme));
+  };
+  dress(remembered((storage) => storage.getItem("theme")) === "dark" ? "dark" : "light");
+
+  const sheet = () => Reveal.getCurrentSlide()?.querySelector(".passport");
+  let pinned = false;
+  const show = (keys, low) => {
+    const panel = sheet();
+    if (!panel) return;
+    for (const row of panel.querySelectorAll("tbody tr")) row.classList.toggle("asked", keys.includes(row.id));
+    panel.classList.toggle("one", keys.length > 0);
+    panel.classList.toggle("top", low);
+    panel.hidden = false;
+  };
+  const hide = () => {
+    pinned = false;
+    for (const panel of document.querySelectorAll(".passport:not([hidden])")) panel.hidden = true;
+  };
+  const toggle = () => {
+    if (pinned) return hide();
+    pinned = true;
+    show([], false);
+  };
+
+  const asked = (event) => {
+    const about = event.target.closest?.("[data-key]");
+    if (!about || pinned) return;
+    const middle = about.getBoundingClientRect().top + about.getBoundingClientRect().height / 2;
+    show(about.dataset.key.split(" "), middle > innerHeight / 2);
+  };
+  const left = (event) => {
+    if (event.target.closest?.("[data-key]") && !pinned) hide();
+  };
+  for (const name of ["mouseover", "focusin"]) document.addEventListener(name, asked);
+  for (const name of ["mouseout", "focusout"]) document.addEventListener(name, left);
+
+  // Clickers send Esc and F5 in turn. Esc closes what is open and does nothing else; F5 comes back
+  // to this very slide, which reveal.js would write into the address once a second only.
+  const escape = () => {
+    hide();
+    Reveal.closeOverlay();
+  };
+  const place = () => {
+    try {
+      history.replaceState(null, "", "#" + Reveal.location.getHash());
+    } catch {
+      // Too many in a short time; reveal.js itself writes the last one.
+    }
+  };
+  // In full screen the browser takes Esc for itself unless it is asked not to.
+  document.addEventListener("fullscreenchange", () => {
+    if (document.fullscreenElement) navigator.keyboard?.lock?.(["Escape"]).catch(() => {});
+  });
+
+  Reveal.initialize({
+    width: 1280,
+    height: 720,
+    margin: 0,
+    minScale: 0.1,
+    maxScale: 4,
+    center: false,
+    controls: false,
+    progress: true,
+    slideNumber: "c/t",
+    hash: true,
+    fragmentInURL: true,
+    postMessage: true,
+    transition: still ? "none" : "fade",
+    transitionSpeed: "fast",
+    backgroundTransition: "none",
+    jumpToSlide: true,
+    keyboard: { 27: escape, 73: toggle, 84: () => dress(root.dataset.theme === "dark" ? "light" : "dark") },
+    plugins: [RevealNotes],
+  });
+  Reveal.registerKeyboardShortcut("I", "Where these numbers come from");
+  Reveal.registerKeyboardShortcut("T", "Light or dark theme");
+  Reveal.on("slidechanged", hide);
+  for (const name of ["ready", "slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(name, place);
+})();

@@ -1,0 +1,216 @@
+"""Check, then time: the candidates of a case at one point."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from talk.gpu.check import Expected, Verdict, expect, judge, ratio
+from talk.gpu.compiled import config_of, watched
+from talk.gpu.timer import FULL, Budget, Clock, Samples, Timer, quantile, time_in_turn
+from talk.gpu.trouble import attempt
+from talk.outcome import Check, Failure, Timing
+from talk.section import Case
+from talk.source import ROOT
+
+SEED = 2026
+
+MATRIX_BOUND = 15.0
+"""FLOP per byte above which arithmetic decides: an H200 does 65 TFLOP/s of float32 outside its
+tensor cores, and moves 4.3 TB/s."""
+
+Candidates = Mapping[str, Callable[..., Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """Where a measurement stands. at: its labels. size: of the inputs. keywords: of the candidates."""
+
+    size: Mapping[str, int]
+    at: dict[str, int] = field(default_factory=dict)
+    keywords: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """How measurements are taken. timer: None where nothing may be timed. root: of the demos."""
+
+    timer: Timer | None = None
+    root: Path = ROOT
+    budget: Budget = FULL
+    clock: Clock = time.monotonic
+    progress: Callable[[str, float | None], None] = lambda text, fraction: None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """failures: of candidates that raised; each has a failed check as well."""
+
+    checks: tuple[Check, ...] = ()
+    timings: tuple[Timing, ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+    def __add__(self, other: Measured) -> Measured:
+        return Measured(
+            self.checks + other.checks,
+            self.timings + other.timings,
+            self.failures + other.failures,
+        )
+
+
+def measure(case: Case, candidates: Candidates, point: Point, bench: Bench) -> Measured:
+    """Check every candidate, time those that are right, and check these again.
+
+    Raises what the case raises, and what leaves the device unusable.
+    """
+    bench.progress("making the inputs", None)
+    expected = expect(case, make_inputs(case, point.size, real=bench.timer is not None))
+    subjects = [Subject(name, candidate, point) for name, candidate in candidates.items()]
+    for subject in subjects:
+        bench.progress(f"checking {subject.name}", None)
+        subject.try_to_check(case, expected, bench)
+    right = [subject for subject in subjects if subject.right]
+    timings: tuple[Timing, ...] = ()
+    if bench.timer and right:
+        timings = tuple(timed(case, right, expected, bench.timer, bench))
+    return Measured(
+        tuple(check for subject in subjects for check in subject.checks),
+        timings,
+        tuple(subject.failure for subject in subjects if subject.failure),
+    )
+
+
+class Subject:
+    """One candidate at one point, and what is known of it."""
+
+    def __init__(self, name: str, candidate: Callable[..., Any], point: Point) -> None:
+        self.name = name
+        self.candidate = candidate
+        self.point = point
+        self.checks: list[Check] = []
+        self.failure: Failure | None = None
+        self.config: dict[str, int] = {}
+        self.first_ms: float | None = None
+
+    @property
+    def right(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+    def try_to_check(self, case: Case, expected: Expected, bench: Bench) -> None:
+        """Like `check`; a candidate that raises is a failed check and a failure."""
+        found = attempt(lambda: self.check(case, expected, bench), root=bench.root)
+        if isinstance(found, Failure):
+            self.failure = replace(found, reason=f"{self.name}: {found.reason}")
+            self.checks.append(self._check("timed", Verdict(ok=False, message=found.reason)))
+
+    def check(self, case: Case, expected: Expected, bench: Bench) -> None:
+        """On the inputs that will be timed, then on the case's hard ones."""
+        if bench.timer:
+            self._call_first(expected, bench.clock)
+        self._judge("timed", expected)
+        for name, inputs in case.hard():
+            self._judge(name, expect(case, inputs if bench.timer else interpretable(inputs)))
+
+    def check_again(self, expected: Expected) -> None:
+        """After timing: the worse of the two verdicts stands."""
+        verdict = judge(self.candidate, expected, **self.point.keywords)
+        if not verdict.ok:
+            verdict = replace(verdict, message=f"after timing: {verdict.message}")
+        before = self.checks[0]
+        if not verdict.ok or ratio(verdict) > ratio(before):
+            self.checks[0] = self._check(before.inputs, verdict)
+
+    def _call_first(self, expected: Expected, clock: Clock) -> None:
+        """The first call, compile included, apart from all others."""
+        finish()
+        began = clock()
+        with watched() as launched:
+            self.candidate(*expected.inputs, **self.point.keywords)
+        finish()
+        self.first_ms = (clock() - began) * 1e3
+        self.config = config_of(launched)
+
+    def _judge(self, inputs: str, expected: Expected) -> None:
+        self.checks.append(self._check(inputs, judge(self.candidate, expected, **self.point.keywords)))
+
+    def _check(self, inputs: str, verdict: Verdict) -> Check:
+        return Check(
+            candidate=self.name,
+            inputs=inputs,
+            ok=verdict.ok,
+            at=self.point.at,
+            error=verdict.error,
+            tolerance=verdict.tolerance,
+            message=verdict.message,
+        )
+
+
+def timed(
+    case: Case, subjects: list[Subject], expected: Expected, timer: Timer, bench: Bench
+) -> Iterator[Timing]:
+    """Time in turn, then check again: what has become wrong has no timing."""
+    bench.progress(f"timing {', '.join(subject.name for subject in subjects)}", None)
+    flops, moved = case.flops(*expected.inputs), case.bytes_moved(*expected.inputs)
+    calls = {s.name: partial(s.candidate, *expected.inputs, **s.point.keywords) for s in subjects}
+    taken = time_in_turn(
+        calls, timer, bench.budget, matrix_bound=flops > MATRIX_BOUND * moved, clock=bench.clock
+    )
+    for subject in subjects:
+        subject.check_again(expected)
+        if subject.right:
+            plain = Timing(
+                candidate=subject.name,
+                **distribution(taken[subject.name]),
+                clock=timer.clock,
+                flags=taken[subject.name].flags(bench.budget),
+                bytes=moved,
+                flops=flops,
+                mix=case.mix,
+                at=subject.point.at,
+                compile_ms=subject.first_ms,
+                config=subject.config,
+                seed=SEED,
+            )
+            yield replace(plain, **described(expected.inputs))
+
+
+def finish() -> None:
+    """Wait for the device, where there is one."""
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+
+
+def distribution(samples: Samples) -> dict[str, Any]:
+    """Fields of a `Timing`: min ≤ p20 ≤ median ≤ p80, and n."""
+    quantiles = {"min_ms": 0.0, "p20_ms": 0.2, "median_ms": 0.5, "p80_ms": 0.8}
+    return {name: quantile(samples.ms, q) for name, q in quantiles.items()} | {"n": len(samples.ms)}
+
+
+def described(inputs: tuple[Any, ...]) -> dict[str, str]:
+    """Fields of a `Timing`: shapes and dtypes of the input tensors, each named once."""
+    tensors = [x for x in inputs if isinstance(x, Tensor)]
+    shapes = ["×".join(f"{n:,}" for n in x.shape) or "scalar" for x in tensors]
+    dtypes = [str(x.dtype).removeprefix("torch.") for x in tensors]
+    return {"shape": "; ".join(dict.fromkeys(shapes)), "dtype": ", ".join(dict.fromkeys(dtypes))}
+
+
+def make_inputs(case: Case, size: Mapping[str, int], *, real: bool) -> tuple[Any, ...]:
+    """The case's inputs at this size, from the stated seed. real: on a GPU."""
+    torch.manual_seed(SEED)
+    made = case.inputs(**size)
+    inputs = made if isinstance(made, tuple) else (made,)
+    return inputs if real else interpretable(inputs)
+
+
+def interpretable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """bfloat16 widened to float32: Triton's interpreter computes on its raw bits."""
+    return tuple(
+        x.float() if isinstance(x, Tensor) and x.dtype == torch.bfloat16 else x for x in inputs
+    )

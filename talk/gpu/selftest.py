@@ -1,0 +1,65 @@
+"""One small kernel really run, and compared with PyTorch, before any demo is trusted to this place.
+
+Import it once it is settled whether Triton interprets or compiles.
+"""
+
+from __future__ import annotations
+
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from talk.errors import TalkError
+from talk.gpu.trouble import attempt
+from talk.outcome import Failure
+
+
+@triton.jit
+def column_sums_kernel(out_ptr, x_ptr, rows, cols, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+    col = tl.arange(0, BLOCK)
+    inside = col < cols
+    total = tl.zeros((BLOCK,), dtype=tl.float32)
+
+    # A loop over a run-time value is what Triton 3.6 cannot interpret beside NumPy 2.4.
+    for row in range(rows):
+        total += tl.load(x_ptr + row * cols + col, inside, other=0.0)
+
+    tl.store(out_ptr + col, total, inside)
+
+
+def problem(device: str) -> str:
+    """Why kernels do not run on `device` in this process; empty where they do."""
+    found = attempt(lambda: run(device), last=True)
+    return explained(found) if isinstance(found, Failure) else ""
+
+
+def run(device: str) -> None:
+    """Raises TalkError for a wrong result, and whatever a launch raises."""
+    x = torch.arange(15, dtype=torch.float32, device=device).reshape(3, 5)
+    out = torch.full((5,), torch.nan, device=device)
+    kernel: Any = column_sums_kernel
+    kernel[(1,)](out, x, 3, 5, BLOCK=8)
+    if not torch.equal(out, x.sum(dim=0)):
+        raise TalkError(f"a kernel of three rows summed to {out.tolist()}")
+
+
+def explained(failure: Failure) -> str:
+    """The failure in words, with the package that is missing where one is."""
+    said = f"{failure.reason}\n{failure.detail}"
+    if "Failed to find C compiler" in said:
+        return "no C compiler, which Triton needs to launch: install gcc"
+    if not Path(sysconfig.get_path("include"), "Python.h").exists() and "gcc" in said:
+        version = f"{sysconfig.get_python_version()}"
+        return f"Python.h is missing, which Triton needs to launch: install python{version}-dev"
+    if "libcuda.so" in said:
+        return "libcuda.so is missing: install the NVIDIA driver"
+    if "0-dimensional arrays" in said:
+        return (
+            f"Triton {triton.__version__} cannot interpret loops beside NumPy 2.4: "
+            "install triton 3.7 or newer, or numpy<2.4"
+        )
+    return failure.reason

@@ -1,0 +1,152 @@
+"""How long it takes: samples of one call on a cold cache, and when there are enough of them."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+Call = Callable[[], Any]
+Clock = Callable[[], float]
+
+FLUSH_BYTES = 256 * 2**20
+"""Written before every sample, or three times the L2 cache where that is more."""
+
+ROUND_MS = 30.0
+ROUND_MOST = 25
+"""A candidate's turn in a round: some milliseconds, and no more samples than this."""
+
+WARM_S = 0.2
+WARM_MATRIX_S = 3.0
+WINDOW_MS = 50.0
+AGREE = 0.01
+"""Warm-up: 200 ms where memory decides; where arithmetic heats the chip and slows its clock,
+until windows of 50 ms agree within 1 %, or 3 s."""
+
+
+class Timer(Protocol):
+    """Takes samples. clock: `device`, `hot` or `wall`, as `talk.outcome.Timing` names it."""
+
+    clock: str
+
+    def samples(self, call: Call, n: int) -> list[float]:
+        """Milliseconds of `n` calls in a row, each on a cold cache."""
+        ...
+
+
+class GpuTimer:
+    """Events of the device around every call, and all of its L2 cache overwritten before."""
+
+    clock = "device"
+
+    def __init__(self, l2_bytes: int | None) -> None:
+        import torch
+
+        self._torch = torch
+        size = max(FLUSH_BYTES, 3 * (l2_bytes or 0))
+        self._flushed = torch.empty(size // 4, dtype=torch.int32, device="cuda")
+
+    def samples(self, call: Call, n: int) -> list[float]:
+        event, cuda = self._torch.cuda.Event, self._torch.cuda
+        pairs = [(event(enable_timing=True), event(enable_timing=True)) for _ in range(n)]
+        for start, end in pairs:
+            # Some 60 µs on the device: time enough for the host to queue what follows.
+            self._flushed.zero_()
+            start.record()
+            call()
+            end.record()
+        cuda.synchronize()
+        return [start.elapsed_time(end) for start, end in pairs]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """When to stop: at `samples` with a noise under `noise`, or at `limit_s` for all together.
+
+    flag: put on every result, such as `quick`.
+    """
+
+    samples: int = 10
+    noise: float = 0.005
+    limit_s: float = 15.0
+    flag: str = ""
+
+
+FULL = Budget()
+QUICK = Budget(samples=5, noise=0.02, limit_s=1.5, flag="quick")
+
+
+@dataclass
+class Samples:
+    """Milliseconds so far. first_guess_ms: from the warm-up."""
+
+    guess_ms: float
+    ms: list[float] = field(default_factory=list)
+
+    @property
+    def turn(self) -> int:
+        """Samples in one round."""
+        return max(1, min(ROUND_MOST, round(ROUND_MS / max(self.guess_ms, 1e-6))))
+
+    def settled(self, budget: Budget) -> bool:
+        return len(self.ms) >= budget.samples and noise(self.ms) < budget.noise
+
+    def flags(self, budget: Budget) -> tuple[str, ...]:
+        noisy = () if self.settled(budget) else ("noisy",)
+        return ((budget.flag,) if budget.flag else ()) + noisy
+
+
+def noise(ms: Sequence[float]) -> float:
+    """The relative standard error of the median.
+
+    σ from the spread: p80 - p20 of a normal distribution is 1.683 σ, and the standard error of
+    its median is 1.2533 σ/√n.
+    """
+    low, median, high = (quantile(ms, q) for q in (0.2, 0.5, 0.8))
+    sigma = (high - low) / 1.683
+    return 1.2533 * sigma / len(ms) ** 0.5 / max(median, 1e-12)
+
+
+def quantile(values: Sequence[float], q: float) -> float:
+    """By linear interpolation between the order statistics."""
+    ordered = sorted(values)
+    at = q * (len(ordered) - 1)
+    below = int(at)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (at - below)
+
+
+def time_in_turn(
+    calls: Mapping[str, Call],
+    timer: Timer,
+    budget: Budget = FULL,
+    *,
+    matrix_bound: bool = False,
+    clock: Clock = time.monotonic,
+) -> dict[str, Samples]:
+    """Warm up, then sample in rounds: every candidate in each, and another one first each time."""
+    taken = {name: Samples(warm(call, timer, matrix_bound, clock)) for name, call in calls.items()}
+    began, first = clock(), 0
+    waiting = list(calls)
+    while waiting:
+        for name in waiting[first:] + waiting[:first]:
+            taken[name].ms += timer.samples(calls[name], taken[name].turn)
+        if clock() - began >= budget.limit_s:
+            break
+        waiting = [name for name in waiting if not taken[name].settled(budget)]
+        first = (first + 1) % max(len(waiting), 1)
+    return taken
+
+
+def warm(call: Call, timer: Timer, matrix_bound: bool, clock: Clock) -> float:
+    """Bring the device to the state that is measured; returns the milliseconds of a call by then."""
+    began, last = clock(), timer.samples(call, 1)[0]
+    n = max(1, min(1000, round(WINDOW_MS / max(last, 1e-3))))
+    while True:
+        window = statistics.median(timer.samples(call, n))
+        steady = abs(window - last) <= AGREE * last
+        elapsed, last = clock() - began, window
+        if elapsed >= (WARM_MATRIX_S if matrix_bound and not steady else WARM_S):
+            return window

@@ -1,0 +1,45 @@
+"""Where figures come from: the badge, and for a recording its GPU and date."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from talk import look
+from talk.look import Badge
+from talk.number import Number, Shown
+from talk.record import Machine
+from talk.terminal.clean import line, styled
+from talk.terminal.palette import style_of_badge
+
+
+def mark(badge: Badge) -> Text:
+    """The badge's shape and word."""
+    return styled(f"{look.SHAPE[badge].glyph} {badge.value}", style_of_badge(badge))
+
+
+def provenance(badge: Badge, machine: Machine, at: str) -> Text:
+    """The badge with what a reader needs to place the figures: on which GPU, and when."""
+    text = mark(badge)
+    if badge is Badge.SIMULATED:
+        return text.append("  in Triton's interpreter: right or wrong, no timings", "quiet")
+    text.append("  ").append_text(line(machine.device.name, "quiet"))
+    if badge is not Badge.LIVE:
+        text.append(", ", "quiet").append_text(line(at[:10], "quiet"))
+    if badge is Badge.STALE:
+        text.append("; the code has changed since", "quiet")
+    return text
+
+
+def source(shown: Shown) -> Text:
+    """The heading of everything one outcome shows."""
+    text = provenance(shown.badge, shown.machine, shown.at)
+    return text.append("\n").append_text(line(shown.reason, "quiet")) if shown.reason else text
+
+
+def mark_of(number: Number) -> Text:
+    """The badge of one number, with its GPU and date unless it is live."""
+    text, passport = mark(number.badge), number.passport
+    if number.badge is Badge.LIVE or not passport.gpu:
+        return text
+    place = ", ".join(part for part in (passport.gpu, passport.date[:10]) if part)
+    return text.append(" ").append_text(line(place, "quiet"))

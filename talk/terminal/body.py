@@ -1,0 +1,136 @@
+"""The middle of the screen: what this step shows at this moment, in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from talk import look
+from talk.number import Reading, Shown
+from talk.outcome import Code, Failure
+from talk.record import SectionOutline, StepOutline
+from talk.stage import State
+from talk.terminal import question
+from talk.terminal.clean import clean, line, styled, words
+from talk.terminal.code import code
+from talk.terminal.failure import failure
+from talk.terminal.outcome import outcome
+from talk.terminal.ruled import Ruled
+
+Blocks = Iterator[RenderableType]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One step, and all that its screen may draw on."""
+
+    state: State
+    reading: Reading
+    section: SectionOutline
+    step: StepOutline
+
+    @property
+    def shown(self) -> tuple[Shown, ...]:
+        """Outcomes of this step, once it was performed in this talk."""
+        address = (self.section.number, self.step.slug)
+        if self.state.running == address or address not in self.state.done | self.state.failed:
+            return ()
+        return self.reading.shown(*address)
+
+    @property
+    def failed(self) -> bool:
+        return (self.section.number, self.step.slug) in self.state.failed
+
+    @property
+    def code(self) -> tuple[Code, ...]:
+        """The code that ran; before that, the code that will."""
+        ran = next((shown.outcome.code for shown in self.shown if shown.outcome.code), ())
+        return ran or tuple(each for each in self.step.code if each.shown)
+
+
+def body(scene: Scene) -> Blocks:
+    """The blocks of a step, to be set apart by blank lines."""
+    if scene.state.code:
+        yield code(scene.code) if scene.code else styled("This step has no code.", "quiet")
+        return
+    yield title(scene)
+    yield from notes(scene)
+    if scene.step.kind == "now-you":
+        yield from now_you(scene.step)
+    else:
+        yield from step(scene)
+
+
+def title(scene: Scene) -> Text:
+    glyph = look.PHASE[scene.step.phase].glyph if scene.step.phase in look.PHASE else ""
+    now_you = scene.step.kind == "now-you"
+    style = f"{scene.step.phase}.{'here' if now_you else 'title'}" if glyph else "strong"
+    words = f"{glyph} {clean(scene.step.title)}".strip()
+    return styled(f" {words} " if now_you else words, style)
+
+
+def notes(scene: Scene) -> Blocks:
+    if scene.state.notes:
+        yield Ruled(words(scene.step.notes.strip() or "no notes for this step"), "strong")
+
+
+def now_you(step: StepOutline) -> Blocks:
+    """The exercise that ends a section."""
+    if step.minutes:
+        yield styled(f"{step.minutes} minutes", "strong")
+    yield words(step.text.strip())
+
+
+def step(scene: Scene) -> Blocks:
+    if scene.section.claim and scene.step == scene.section.steps[0]:
+        yield words(scene.section.claim.strip(), "strong")
+    if scene.step.text.strip():
+        yield words(scene.step.text.strip())
+    if scene.step.kind == "predict":
+        yield question.question(asked(scene, scene.step))
+    else:
+        yield from outcomes(scene)
+    if scene.code:
+        yield code(scene.code)
+
+
+def outcomes(scene: Scene) -> Blocks:
+    """What the step left behind; after the first figures, the predictions that they settle."""
+    found = scene.shown
+    if scene.failed and not any(shown.outcome.failure for shown in found):
+        yield failure(Failure(kind="missing", reason=missing(scene)), again(scene))
+    for left, shown in enumerate(found, 1 - len(found)):
+        first, *rest = outcome(shown, scene.reading, scene.step.phase, again(scene))
+        yield first
+        yield from () if left else answers(scene)
+        yield from rest
+
+
+def answers(scene: Scene) -> Blocks:
+    for earlier in predictions(scene):
+        heading = styled("You were asked: ", "quiet").append_text(line(earlier.title))
+        yield Group(heading, question.verdict(asked(scene, earlier)))
+
+
+def predictions(scene: Scene) -> Iterable[StepOutline]:
+    """The questions that this step answers."""
+    here = (scene.section.number, scene.step.slug)
+    steps = (step for step in scene.section.steps if step.kind == "predict")
+    return tuple(step for step in steps if question.about(scene.section, step) == here)
+
+
+def asked(scene: Scene, step: StepOutline) -> question.Question:
+    return question.asked(scene.state, scene.reading, scene.section, step)
+
+
+def again(scene: Scene) -> str:
+    if scene.state.mode == "replay":
+        return "It is part of the recording; → goes on."
+    return "r runs it again, → goes on."
+
+
+def missing(scene: Scene) -> str:
+    return f"there is no outcome of {scene.section.number}/{scene.step.slug} to show"

@@ -1,0 +1,56 @@
+"""Right or wrong: what the comparison with the reference said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from talk.outcome import Check
+from talk.terminal.clean import clean, styled
+
+
+def checks(found: Sequence[Check]) -> RenderableType:
+    """One line per candidate that is right, one per comparison that is not."""
+    names = dict.fromkeys(check.candidate for check in found)
+    right = [right_line(name, [c for c in found if c.candidate == name and c.ok]) for name in names]
+    return Group(*(line for line in right if line), *(wrong(c) for c in found if not c.ok))
+
+
+def right_line(name: str, passed: Sequence[Check]) -> Text | None:
+    if not passed:
+        return None
+    inputs = ", ".join(dict.fromkeys(clean(check.inputs) for check in passed))
+    text = styled("✓ right  ", "live").append(clean(name), "strong")
+    return text.append(f"  on {inputs}{within(passed)}", "quiet")
+
+
+def within(passed: Sequence[Check]) -> str:
+    """The largest error beside its tolerance."""
+    known = [c for c in passed if c.error is not None]
+    if not known:
+        return ""
+    worst = max(known, key=lambda check: check.error or 0.0)
+    if worst.tolerance is None:
+        return f"; error {worst.error:.2g}"
+    return f"; error {worst.error:.2g} within {worst.tolerance:.2g}"
+
+
+def wrong(check: Check) -> Text:
+    at = ", ".join(f"{clean(name)} {value:,}" for name, value in check.at.items())
+    text = styled("✗ WRONG  ", "missing").append(clean(check.candidate), "strong")
+    text.append(f"  on {clean(check.inputs)}{f' at {at}' if at else ''}")
+    return text.append(f"\n         {clean(check.message)}" if check.message else "")
+
+
+if __name__ == "__main__":
+    from rich.console import Console
+
+    from talk.terminal.palette import theme
+
+    made_up = [
+        Check(candidate="naive", inputs="timed", ok=True, error=1e-7, tolerance=1e-6),
+        Check(candidate="planted", inputs="ragged", ok=False, message="3 of 9 elements differ"),
+    ]
+    Console(theme=theme("both")).print(checks(made_up))

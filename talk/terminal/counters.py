@@ -1,0 +1,32 @@
+"""Hardware counters, under a badge of their own: they need a permission that a run may lack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+
+from talk.number import Reading, Shown
+from talk.terminal.badge import source
+from talk.terminal.clean import styled, words
+from talk.terminal.typed_table import typed_table
+
+
+def counters(shown: Shown, reading: Reading) -> Iterator[RenderableType]:
+    """The outcome's own counters; where it has none, the reason and the recorded ones."""
+    outcome = shown.outcome
+    if outcome.counters:
+        yield styled("Hardware counters", "strong")
+        yield typed_table(outcome.counters)
+    if outcome.counters_reason:
+        yield words(f"Hardware counters: {outcome.counters_reason}", "quiet")
+    if outcome.counters is None and outcome.counters_reason:
+        yield from recorded(shown, reading)
+
+
+def recorded(shown: Shown, reading: Reading) -> Iterator[RenderableType]:
+    alone = Reading(recording=reading.recording, fresh=reading.fresh)
+    for other in alone.shown(shown.outcome.section, shown.outcome.step):
+        if other.outcome.counters:
+            yield source(other)
+            yield typed_table(other.outcome.counters)

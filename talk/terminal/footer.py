@@ -1,0 +1,56 @@
+"""The keys that matter now, as many as fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from talk.stage import State
+from talk.terminal.clean import styled
+
+Key = tuple[str, str]
+GAP = "   "
+
+
+def footer(state: State, width: int, scrolls: bool) -> Text:
+    """The most useful first; help and quit stay whatever the width."""
+    last = () if state.view == "jump" else (("?", "help"), ("q", "quit"))
+    room = width - length(last)
+    kept: list[Key] = []
+    for key in keys(state, scrolls):
+        if length((*kept, key)) + len(GAP) <= room:
+            kept.append(key)
+    return Text(GAP).join(
+        styled(key, "strong").append(f" {word}", "quiet") for key, word in (*kept, *last)
+    )
+
+
+def length(shown: tuple[Key, ...]) -> int:
+    return cell_len(GAP.join(f"{key} {word}" for key, word in shown))
+
+
+def keys(state: State, scrolls: bool) -> Iterator[Key]:
+    """In order of use at this moment."""
+    if state.view == "jump":
+        yield from (("enter", "go"), ("↑↓", "choose"), ("Esc", "leave"))
+        return
+    yield from of_step(state) if state.view == "step" else [("any key", "back")]
+    if scrolls:
+        yield ("↑↓", "scroll")
+    if state.view == "step":
+        yield from (("g", "jump"), ("c", "code"), ("n", "notes"), ("b", "blank"))
+        yield from [] if state.mode == "replay" else [("i", "IPython")]
+
+
+def of_step(state: State) -> Iterator[Key]:
+    if state.running:
+        yield ("Ctrl-C", "cancel")
+        return
+    if state.step and state.step.choices:
+        yield (f"1–{len(state.step.choices)}", "vote")
+    yield ("→", "next" if state.finished else "run")
+    yield ("←", "back")
+    if state.step and state.step.performed and state.finished and state.mode != "replay":
+        yield ("r", "run again")

@@ -1,0 +1,181 @@
+"""What was measured: bars against the ceiling, with spread, flags and ties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from talk import look
+from talk.number import CACHED, OVERHEAD, Number, Row, Shown, row_of, tie
+from talk.outcome import Timing
+from talk.terminal.chart import Bar, Chart
+from talk.terminal.clean import clean, styled
+from talk.terminal.palette import style_of
+
+FIELDS = ("gbps", "tflops", "time")
+
+
+@dataclass(frozen=True)
+class Result:
+    """One timing with the numbers computed from it."""
+
+    timing: Timing
+    row: Row
+
+    @property
+    def point(self) -> str:
+        """ "block 256", or nothing for a single measurement."""
+        return ", ".join(f"{clean(name)} {value:,}" for name, value in self.timing.at.items())
+
+    @property
+    def name(self) -> str:
+        return " ".join(part for part in (clean(self.timing.candidate), self.point) if part)
+
+    def number(self, field: str) -> Number:
+        return self.row.fields[field]
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return self.number("time").flags
+
+
+def results(shown: Shown) -> tuple[Result, ...]:
+    return tuple(Result(timing, row_of(timing, shown)) for timing in shown.outcome.timings)
+
+
+def measurement(shown: Shown, phase: str) -> RenderableType:
+    """Every timing of an outcome as a bar; a sweep's are one line each."""
+    found = results(shown)
+    field = field_of(found)
+    sweep = any(result.timing.at for result in found)
+    charts = [
+        part for group in grouped(found) for part in charted(group, field, shown, phase, sweep)
+    ]
+    return Group(*charts, *remarks(found, field, sweep))
+
+
+def field_of(found: Sequence[Result]) -> str:
+    """The first rate that any of them has, else the time."""
+    if any(OVERHEAD in result.flags and result.timing.bytes for result in found):
+        return "gbps"
+    return next(f for f in FIELDS if any(r.number(f).value is not None for r in found))
+
+
+def grouped(found: Sequence[Result]) -> list[list[Result]]:
+    """By candidate where there are several points, else all together."""
+    if not any(result.timing.at for result in found):
+        return [list(found)]
+    names = dict.fromkeys(result.timing.candidate for result in found)
+    return [[r for r in found if r.timing.candidate == name] for name in names]
+
+
+def charted(
+    group: list[Result], field: str, shown: Shown, phase: str, sweep: bool
+) -> Iterator[RenderableType]:
+    if sweep:
+        yield styled(
+            clean(group[0].timing.candidate), style_of(look.ink(group[0].timing.candidate, phase))
+        )
+    bars = [bar(result, field, shown, phase, sweep) for result in group]
+    yield Chart(bars, legend(group, field, shown))
+
+
+def bar(result: Result, field: str, shown: Shown, phase: str, sweep: bool) -> Bar:
+    timing, number = result.timing, result.number(field)
+    beyond = CACHED in result.flags
+    share = result.number("share") if field == "gbps" and not beyond else None
+    return Bar(
+        label=result.point if sweep else clean(timing.candidate),
+        style=style_of(look.ink(timing.candidate, phase)),
+        value=number.value,
+        figure=str(number) if number.value is not None else nothing(result),
+        aside=str(share) if share and share.value is not None else "",
+        ceiling=ceiling(timing, shown) if field == "gbps" else None,
+        beyond=beyond,
+        detail=flagged(result) if sweep else detail(result),
+    )
+
+
+def nothing(result: Result) -> str:
+    """Why there is no rate."""
+    said = OVERHEAD if OVERHEAD in result.flags else "not measured"
+    return f"{said}, {result.number('time')}"
+
+
+def ceiling(timing: Timing, shown: Shown) -> float | None:
+    """GB/s that this machine was measured to reach for the same traffic mix."""
+    ceilings = shown.machine.ceilings
+    return ceilings.bandwidth_gbps.get(timing.mix) if ceilings else None
+
+
+def detail(result: Result) -> str:
+    """The distribution, the clock and the flags in words."""
+    time, timing = result.number("time"), result.timing
+    clock = "" if timing.clock == "device" else f"{clean(timing.clock)} clock"
+    compile = result.number("compile")
+    compiled = f"compiled in {compile}" if compile.value is not None else ""
+    parts = (time.passport.spread, f"n {timing.n}", clock, compiled, flagged(result))
+    return " · ".join(part for part in parts if part)
+
+
+def flagged(result: Result) -> str:
+    return ", ".join(clean(flag) for flag in result.flags if flag != OVERHEAD)
+
+
+def legend(group: Sequence[Result], field: str, shown: Shown) -> str:
+    """What better is, and the ceiling's own value."""
+    better = look.BETTER.get(group[0].number(field).unit, "")
+    if field != "gbps":
+        return better
+    tops = {r.timing.mix: ceiling(r.timing, shown) for r in group}
+    ceilings = [
+        f"{look.CEILING.glyph} measured ceiling, {clean(mix)} traffic: {look.quantity(top, 'GB/s')}"
+        for mix, top in tops.items()
+        if top is not None
+    ]
+    return "   ".join([better, *(ceilings or ["no ceiling measured"])])
+
+
+def remarks(found: Sequence[Result], field: str, sweep: bool) -> Iterator[Text]:
+    """Ties, and what the points of a sweep have in common."""
+    ties = best_ties(found, field) if sweep else pair_ties(found, field)
+    for words in ties:
+        yield styled(f"= {words}: their p20–p80 overlap", "strong")
+    if sweep:
+        yield styled(common(found), "quiet")
+
+
+def pair_ties(found: Sequence[Result], field: str) -> list[str]:
+    """Every two that cannot be told apart."""
+    return [
+        f"{a.name} and {b.name} are a tie"
+        for i, a in enumerate(found)
+        for b in found[i + 1 :]
+        if tie(a.number(field), b.number(field))
+    ]
+
+
+def best_ties(found: Sequence[Result], field: str) -> list[str]:
+    """The points that cannot be told from the best."""
+    valued = [r for r in found if r.number(field).value is not None and CACHED not in r.flags]
+    if not valued:
+        return []
+    choose = min if field == "time" else max
+    best = choose(valued, key=lambda r: float(r.number(field)))
+    tied = [r.name for r in valued if r is not best and tie(r.number(field), best.number(field))]
+    return [f"{best.name} is best, a tie with {', '.join(tied)}"] if tied else []
+
+
+def common(found: Sequence[Result]) -> str:
+    """Samples and the widest spread of a sweep, in one line."""
+    least, most = min(r.timing.n for r in found), max(r.timing.n for r in found)
+    samples = f"{least}" if least == most else f"{least} to {most}"
+    widest = max(relative(r.timing) for r in found)
+    return f"medians of n {samples}; p20–p80 at most {look.quantity(widest, 'share')} of the median"
+
+
+def relative(timing: Timing) -> float:
+    return (timing.p80_ms - timing.p20_ms) / timing.median_ms if timing.median_ms else 0.0
