@@ -19,7 +19,7 @@ def vectors(n):
 def hard_vectors():
     """Values and lengths that have broken such kernels. Short: block 1 is a program an element."""
     yield "one element", vectors(1)
-    yield "129 elements, one over a block of 128", vectors(129)
+    yield "129 elements", vectors(129)  # one more than a block of 128
     yield "a strided view", tuple(x[::2] for x in vectors(130))
     infinite = torch.tensor([torch.inf, -torch.inf, torch.inf, torch.nan, 1.0])
     yield "infinities and NaN", (infinite, infinite.flip(0))

@@ -1,4 +1,4 @@
-"""Measure before you optimise: a machine that works, a baseline, a stopwatch that tells the truth.
+"""A machine that works, a baseline, and a stopwatch that tells the truth.
 
 The vector add of this section is carried through all the others, on one growing table.
 """
@@ -117,7 +117,7 @@ SECTION = Section(
             model=lambda ceilings: growth(ceilings, 2**18, 2**28),
             model_says="bytes ÷ bandwidth, and one launch, which weighs less on a long vector",
             misconception="A GPU only needs enough data to be fast.",
-            notes="Ask for hands before the next key; type the answer of most.\n"
+            notes="Ask: hands up for each answer; type that of most before the next key.\n"
             "Usual wrong answer: it grows, because a GPU likes large inputs.\n"
             "1 minute.",
         ),
@@ -128,13 +128,14 @@ SECTION = Section(
             {"naive": add_naive, "torch": torch_add},
             over={"n": (2**10, 2**14, 2**18, 2**22, 2**25, 2**28)},
             small={"n": (64, 150)},
+            show=(add_naive_kernel, torch_add),
             says="1,024 times the elements: naive goes from "
             "{{ n('lengths[naive, 262144].gbps') }} to {{ n('lengths[naive, 268435456].gbps') }}. "
             "{% if n('lengths[naive, 268435456].gbps') / n('lengths[naive, 262144].gbps') < 1.5 %}"
             "It does not scale{% else %}It scales{% endif %}; "
             "torch reaches {{ n('lengths[torch, 268435456].share') }} of the ceiling.",
-            notes="Say: torch starts under the launch, then climbs to the ceiling.\n"
-            "Say: under a few microseconds we time the launch, so no GB/s is claimed.\n"
+            notes="Say: watch torch climb from under the launch towards the ceiling.\n"
+            "Say: where the launch weighs most, no GB/s is claimed.\n"
             "Ask: what does a flat line tell you? More data is not what it lacks.\n"
             "1 minute.",
         ),
@@ -178,7 +179,7 @@ SECTION = Section(
     rewrite=(
         Predict(
             "guess-block",
-            "The same five lines, 1,024 elements per program: what share of the ceiling?",
+            "The same five lines, 512 elements per program: what share of the ceiling?",
             about="block[triton].share",
             choices={
                 "under 1 %: the same work": (0, 0.01),
@@ -200,8 +201,9 @@ SECTION = Section(
             {"naive": add_naive, "torch": torch_add, "triton": add},
             show=(add_kernel, add),
             says="{% if n('block[triton].time') < n('block[naive].time') %}"
-            "{{ n('block[naive].time') / n('block[triton].time') }} faster, "
-            "{% else %}No faster, {% endif %}at {{ n('block[triton].share') }} of the ceiling, "
+            "{{ n('block[naive].time') / n('block[triton].time') }} as fast as naive, "
+            "{% else %}No faster than naive, {% endif %}"
+            "at {{ n('block[triton].share') }} of the ceiling, "
             "{% if tie(n('block[triton].time'), n('block[torch].time')) %}level with torch."
             "{% elif n('block[triton].time') < n('block[torch].time') %}ahead of torch."
             "{% else %}behind torch.{% endif %}",
@@ -238,6 +240,8 @@ SECTION = Section(
 
 
 if __name__ == "__main__":
+    import sys
+
     from talk.__main__ import main
 
-    raise SystemExit(main(["demo", "1"]))
+    raise SystemExit(main(["demo", "1", *sys.argv[1:]]))

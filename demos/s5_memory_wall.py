@@ -1,8 +1,8 @@
-"""Hit the memory wall: profile the baseline, and explain its failure with one constraint.
+"""One constraint explains why the baseline fails, and where the memory wall is.
 
 The roofline expects the naive add at the bandwidth ceiling. It is nowhere near, so something
 that the roofline does not know stands in the way. We find it by measurement, add it to the
-model, and let the model say where memory becomes the wall.
+model, and let the model say at which block memory becomes the wall.
 """
 
 import math
@@ -64,7 +64,7 @@ SECTION = Section(
             },
             model=share,
             model_says="the roofline: bytes ÷ bandwidth, and one launch",
-            misconception="An add does next to nothing, so it runs at the speed of memory.",
+            misconception="An add does next to nothing, so memory sets its speed.",
             show=(add_naive_kernel,),
             notes="Say: section 1 gave us its time. Now as a share of what memory can do.\n"
             "Ask: one addition for 12 bytes; what does the roofline of section 4 say?\n"
@@ -83,7 +83,7 @@ SECTION = Section(
             "{% else %}Memory is the wall here.{% endif %}",
             notes="Say: the same bytes, the same additions, the same GPU as torch.\n"
             "Ask: so what is it waiting for?\n"
-            "Usual wrong answer: memory. Torch shows that memory can do better.\n"
+            "Usual wrong answer: memory. Look at the bar of torch.\n"
             "1 minute.",
         ),
     ),
@@ -94,9 +94,15 @@ SECTION = Section(
             ADD,
             {"naive": add_naive, "triton": add},
             show=(add_naive_kernel, add_kernel),
-            notes="Say: one kernel each, and the profiler's time agrees with ours.\n"
-            "Ask: DRAM is nearly idle and hardly a warp is active. Is it slow because of memory?\n"
-            "Usual wrong answer: uncoalesced loads. They are, but memory has nothing to do.\n"
+            says="The naive kernel takes {{ n('profile[naive].time') }}. "
+            "DRAM works at {{ n('profile[naive].dram') }} of its peak, with "
+            "{{ n('profile[naive].warps_active') }} of the warps active"
+            "{% if n('profile[naive].dram') < 0.5 %}: memory waits for work."
+            "{% else %}: memory is at work.{% endif %}",
+            notes="Say: compare the profiler's time with our stopwatch. The counters say more.\n"
+            "Say: a load of a warp is one request; a sector is the 32 bytes it brings at least.\n"
+            "Ask: how busy is memory? So can it be what the naive kernel waits for?\n"
+            "Usual wrong answer: uncoalesced loads. Look at the DRAM column.\n"
             "2 minutes.",
         ),
     ),
@@ -111,9 +117,8 @@ SECTION = Section(
             "Nothing or 128 elements: the same time. The wall is the program rate, "
             "{{ n('programs[nothing].programs') / n('programs[nothing].time') }}."
             "{% else %}128 elements take {{ n('programs[128 elements].time') / "
-            "n('programs[nothing].time') }} the time of nothing: programs start at "
-            "{{ n('programs[nothing].programs') / n('programs[nothing].time') }}, "
-            "and that is not all.{% endif %}",
+            "n('programs[nothing].time') }} as long as none. The wall is the work, not the program "
+            "rate, {{ n('programs[nothing].programs') / n('programs[nothing].time') }}.{% endif %}",
             notes="Say: two million programs each time. The first kernel is empty.\n"
             "Ask: before the key, which row is slowest?\n"
             "Say: so GB/s = 12 bytes × block × programs per second, until memory ends it.\n"
@@ -185,8 +190,8 @@ SECTION = Section(
             "time of one; bytes alone say {{ n('guess-fused.model') }}. "
             "{% if n('fused[unfused].time') / n('fused[fused].time') > 1.1 %}"
             "Fewer bytes, less time.{% else %}Fewer bytes, and nothing gained.{% endif %}",
-            notes="Say: both kernels run at the ceiling. Together they are still slow.\n"
-            "Say: their share is of the bytes that must move, so the second trip shows.\n"
+            notes="Say: each of the two kernels is at its roof; together they move five arrays.\n"
+            "Say: a share counts the bytes that must move, three arrays, so the rest shows.\n"
             "Ask: what does fusing save, operations or bytes?\n"
             "1 minute.",
         ),
@@ -202,6 +207,8 @@ SECTION = Section(
 
 
 if __name__ == "__main__":
+    import sys
+
     from talk.__main__ import main
 
-    raise SystemExit(main(["demo", "5"]))
+    raise SystemExit(main(["demo", "5", *sys.argv[1:]]))

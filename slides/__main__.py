@@ -39,12 +39,10 @@ def make(options: argparse.Namespace) -> None:
     from talk.record import write_atomically
 
     choice = choose(Shelf(), gpu=options.gpu, named=options.record)
-    for note in choice.notes:
-        print(f"note: {note}")
-    print(f"record: {choice}")
+    report(*(f"note: {note}" for note in choice.notes), f"record: {choice}")
     deck = build(choice.record)
     troubles = deck.found.troubles()
-    print(*troubles, sep="\n", end="\n" if troubles else "")
+    report(*troubles, *(f"note: {step}" for step in deck.found.left_out(choice.record.outlines)))
     if troubles and options.strict:
         raise TalkError(
             f"{len(troubles)} stale or missing; --strict builds no deck of these.",
@@ -53,7 +51,13 @@ def make(options: argparse.Namespace) -> None:
     out = options.out or DECK
     write_atomically(out, deck.html)
     size = len(deck.html.encode()) // 1000
-    print(f"deck: {shortened(out)}, {len(deck.found.slides)} slides, {size:,} kB")
+    report(f"deck: {shortened(out)}, {len(deck.found.slides)} slides, {size:,} kB")
+
+
+def report(*lines: str) -> None:
+    """Print lines that hold words of a record, without what a terminal would act on."""
+    for line in lines:
+        print("".join(c if c.isprintable() else "?" for c in line))
 
 
 if __name__ == "__main__":

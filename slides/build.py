@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from jinja2 import (
+    Environment,
+    FileSystemLoader,
+    StrictUndefined,
+    TemplateError,
+    TemplateSyntaxError,
+)
 from markupsafe import Markup
 
 from slides import reveal
@@ -19,7 +25,7 @@ from talk import look, source
 from talk.errors import TalkError
 from talk.look import Badge
 from talk.number import CACHED, Number, Reading
-from talk.outcome import Code
+from talk.outcome import Code, Table
 from talk.record import Record
 
 HERE = Path(__file__).resolve().parent
@@ -50,9 +56,12 @@ def build(record: Record, *, root: Path = source.ROOT, templates: Path = TEMPLAT
     reading = Reading(talk=record, fresh=source.Standing(root))
     vocabulary = Vocabulary(environment, reading, standing(root))
     environment.globals["record"] = record
-    parts = [render(environment, vocabulary, name, **given) for name, given in plan(record, templates)]
+    parts = [
+        render(environment, vocabulary, name, **given) for name, given in plan(record, templates)
+    ]
     html = environment.get_template("deck.html.j2").render(parts=parts)
-    return Deck(html, vocabulary.found)
+    # JSON can hold half of a character; UTF-8 cannot.
+    return Deck(html.encode("utf-8", "replace").decode(), vocabulary.found)
 
 
 def plan(record: Record, templates: Path) -> list[tuple[str, dict[str, Any]]]:
@@ -81,8 +90,10 @@ def environment_of(templates: Path) -> Environment:
         missing=Badge.MISSING,
         palette=Markup(palette()),
         printed=printed,
+        spread=spread,
         withheld=withheld,
         quantity=look.quantity,
+        numeric=numeric,
         zip=zip,
         reveal_script=reveal.script,
         reveal_style=reveal.style,
@@ -98,6 +109,14 @@ def printed(number: Number) -> tuple[str, str]:
     return look.parts(float(number), number.unit)
 
 
+def spread(number: Number) -> str:
+    """ "4,340–4,380 GB/s", p20 to p80; the unit once where both ends have the same."""
+    if number.low is None or number.high is None:
+        return ""
+    (low, unit), (high, other) = (look.parts(end, number.unit) for end in (number.low, number.high))
+    return f"{low}–{high} {other}".rstrip() if unit == other else number.spread
+
+
 def withheld(number: Number) -> str:
     """Why no figure is printed, or nothing: none was measured, or none can be believed."""
     if number.value is None:
@@ -105,9 +124,13 @@ def withheld(number: Number) -> str:
     return CACHED if number.unit == "share" and CACHED in number.flags else ""
 
 
-def render(
-    environment: Environment, vocabulary: Vocabulary, name: str, **given: Any
-) -> Markup:
+def numeric(table: Table, column: int) -> bool:
+    """Whether a column holds numbers, and nothing else but gaps."""
+    cells = [row[column] for row in table.rows if row[column] is not None]
+    return bool(cells) and all(type(cell) in (int, float) for cell in cells)
+
+
+def render(environment: Environment, vocabulary: Vocabulary, name: str, **given: Any) -> Markup:
     """One template's slides. Raises TalkError with the template, its line and the slide."""
     vocabulary.current = ""
     try:
@@ -122,8 +145,8 @@ def render(
 
 def line_in(error: BaseException, template: str) -> int:
     """The line of a template at which an error arose; Jinja puts its lines into the traceback."""
-    if isinstance(line := getattr(error, "lineno", None), int):
-        return line
+    if isinstance(error, TemplateSyntaxError) and error.name == template:
+        return error.lineno
     frames = traceback.extract_tb(error.__traceback__)
     return next((f.lineno or 0 for f in reversed(frames) if Path(f.filename).name == template), 0)
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from slides.rows import Item, candidates, chosen, items, labels
 from talk import look
-from talk.errors import TalkError, UnknownReference
+from talk.errors import TalkError
 from talk.look import Badge
-from talk.number import CACHED, Number, Reading, Row, Shown, nearest, row_of, table_rows
-from talk.outcome import Timing
+from talk.number import CACHED, Number, Reading, Shown
 
-MOST_BARS = 14
+MOST_BARS = 12
 """Rows of 24 px text that fit under a title at 1280×720."""
 
 HEADROOM = 1.02
@@ -22,7 +22,7 @@ COLOURS = ("torch", *look.PHASE)
 
 @dataclass(frozen=True)
 class Bar:
-    """One row. colour: a key of `COLOURS`. length, low, high: percent of the axis."""
+    """One row. colour: one of `COLOURS`. length, low, high: percent of the axis."""
 
     label: str
     number: Number
@@ -38,18 +38,17 @@ class Line:
     """A ceiling. at: percent of the axis."""
 
     number: Number
-    label: str
     at: float
 
 
 @dataclass(frozen=True)
 class Bars:
-    """A chart. labels: what the rows are, such as `block`."""
+    """A chart. title: its one candidate, where the step has others. axis: what the labels are."""
 
     bars: tuple[Bar, ...]
     lines: tuple[Line, ...]
-    labels: str
-    unit: str
+    title: str
+    axis: str
     better: str
     badge: Badge
     reason: str
@@ -62,7 +61,7 @@ class Bars:
     def text(self) -> str:
         """The picture in words, for who cannot see it."""
         rows = ", ".join(f"{bar.label}: {bar.number}" for bar in self.bars)
-        lines = ", ".join(f"{line.label} {line.number}" for line in self.lines)
+        lines = ", ".join(f"ceiling {line.number}" for line in self.lines)
         return "; ".join(part for part in (rows, lines, self.better) if part)
 
 
@@ -71,7 +70,8 @@ def bars(shown: Shown, reading: Reading, field: str, phase: str, only: tuple[str
 
     Raises UnknownReference for a field or row that is not there, TalkError for too many rows.
     """
-    rows = chosen(rows_of(shown), field, only)
+    every = items(shown)
+    rows = chosen(every, field, only)
     if len(rows) > MOST_BARS:
         hint = "name the rows: only=['256', …]"
         raise TalkError(f"{len(rows)} bars; a slide holds {MOST_BARS}.", hint=hint)
@@ -79,58 +79,21 @@ def bars(shown: Shown, reading: Reading, field: str, phase: str, only: tuple[str
     numbers = [row.number(field, address) for row in rows]
     lines = ceilings(shown, reading) if field == "gbps" else []
     most = longest([*numbers, *lines])
-    several = len({row.candidate for row in rows}) > 1
     return Bars(
-        bars=tuple(bar(r, n, phase, most, several) for r, n in zip(rows, numbers, strict=True)),
-        lines=tuple(Line(n, "this GPU's ceiling", percent(n.value, most)) for n in lines),
-        labels=rows[0].axis,
-        unit=numbers[0].unit,
+        bars=tuple(map(bar, rows, labels(rows), numbers, [phase] * len(rows), [most] * len(rows))),
+        lines=tuple(Line(number, percent(number.value, most)) for number in lines),
+        title=title(rows, every),
+        axis=rows[0].axis,
         better=look.BETTER.get(numbers[0].unit, ""),
         badge=shown.badge,
         reason=shown.reason,
     )
 
 
-def chosen(rows: list[Drawn], field: str, only: tuple[str, ...]) -> list[Drawn]:
-    """Rows that have the field and, where names are given, one of these. Raises UnknownReference."""
-    names = dict.fromkeys(name for row in rows for name in row.row.names)
-    fields = dict.fromkeys(name for row in rows for name in row.row.fields)
-    for wanted, known in ((field, fields), *((name, names) for name in only)):
-        if wanted not in known:
-            raise UnknownReference(f"nothing to draw for {wanted!r}.", hint=nearest(wanted, tuple(known)))
-    found = (row for row in rows if not only or set(only) & set(row.row.names))
-    return [row for row in found if field in row.row.fields]
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A row with what to write beside its bar. axis: what `at` is, such as `block`."""
-
-    row: Row
-    candidate: str
-    at: str
-    axis: str
-
-    def number(self, field: str, address: str) -> Number:
-        return replace(self.row.fields[field], ref=f"{address}[{', '.join(self.row.names)}].{field}")
-
-    def label(self, several: bool) -> str:
-        """What tells the row apart: its candidate where there are several, and where it stands."""
-        return " ".join(part for part in (self.candidate if several or not self.at else "", self.at) if part)
-
-
-def rows_of(shown: Shown) -> list[Drawn]:
-    """Timings, or else the rows of the tables, each named by its first cell."""
-    if shown.outcome.timings:
-        return [of_timing(timing, shown) for timing in shown.outcome.timings]
-    tables = (shown.outcome.table, shown.outcome.counters)
-    rows = (row for table in tables if table for row in table_rows(table, shown))
-    return [Drawn(row, "", row.names[0] if row.names else "", "") for row in rows]
-
-
-def of_timing(timing: Timing, shown: Shown) -> Drawn:
-    at = ", ".join(f"{value:,}" for value in timing.at.values())
-    return Drawn(row_of(timing, shown), timing.candidate, at, ", ".join(timing.at))
+def title(rows: list[Item], every: list[Item]) -> str:
+    """The one candidate drawn, where its step has others and the labels do not name it."""
+    alone = len(candidates(rows)) == 1 < len(candidates(every))
+    return rows[0].candidate if alone and rows[0].at else ""
 
 
 def ceilings(shown: Shown, reading: Reading) -> list[Number]:
@@ -140,10 +103,10 @@ def ceilings(shown: Shown, reading: Reading) -> list[Number]:
     return [reading.number(f"machine/bandwidth[{mix}].gbps") for mix in mixes if mix in known]
 
 
-def bar(row: Drawn, number: Number, phase: str, most: float, several: bool) -> Bar:
+def bar(row: Item, label: str, number: Number, phase: str, most: float) -> Bar:
     colour = row.candidate if row.candidate in ("naive", "torch") else phase
     return Bar(
-        label=row.label(several),
+        label=label,
         number=number,
         colour=colour if colour in COLOURS else "rewrite",
         glyph=look.ink(row.candidate, phase).glyph,

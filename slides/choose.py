@@ -31,7 +31,9 @@ class Choice:
         machine = self.record.machine
         held = ", ".join(str(outline.number) for outline in self.record.outlines) or "no section"
         where = shortened(self.record.folder)
-        return f"{where}: {machine.device.name}, {machine.started[:10]}, sections {held}; {self.why}"
+        return (
+            f"{where}: {machine.device.name}, {machine.started[:10]}, sections {held}; {self.why}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,14 +78,19 @@ def newest(shelf: Shelf, gpu: str) -> Choice:
         passed.append(f"{shortened(folder)} passed over: {problem}")
     wanted = f" of {gpu!r}" if gpu else ""
     listed = "".join(f"\n  {line}" for line in passed)
-    raise RecordError(f"there is no complete live record{wanted} to build from.{listed}", hint=AGAIN)
+    raise RecordError(
+        f"there is no complete live record{wanted} to build from.{listed}", hint=AGAIN
+    )
 
 
 def candidates(shelf: Shelf) -> Iterator[tuple[Path, str]]:
     for folder in record.folders(shelf.results):
         yield folder, "the newest complete live talk of this machine"
     for folder in recordings(shelf.recordings):
-        yield folder, "the committed recording; results/ holds no complete live talk of this machine"
+        yield (
+            folder,
+            "the committed recording; results/ holds no complete live talk of this machine",
+        )
 
 
 def recordings(root: Path) -> list[Path]:

@@ -1,65 +1,94 @@
-"""Where the numbers of a slide come from: what they share once, what tells them apart in a table."""
+"""Where a slide's figures and code come from: what they share once, what is their own in rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from talk.number import Number
+from talk.look import Badge
+from talk.number import Number, Passport, Shown, of_machine
+from talk.outcome import Code
 
-# What a reader asks first comes first; `Passport.lines` keeps the order of its fields.
-LABELS = {
-    "gpu": "GPU",
-    "capability": "capability",
-    "date": "measured",
-    "software": "software",
-    "case": "case",
-    "clock": "clock",
-    "n": "samples",
-    "spread": "spread",
-    "config": "at",
-    "commit": "commit",
-    "command": "again with",
-}
+LABELS = {"gpu": "GPU", "date": "measured", "n": "samples", "command": "again with"}
+"""Words for the fields of a `Passport` whose names do not read by themselves."""
+
+PLAIN = ("spread", "config")
+"""Fields that name themselves: "median 742 µs, …", "block 256"."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing on a slide that was measured, or ran. words: what is printed of it."""
+
+    ref: str
+    words: str
+    badge: Badge
+    passport: Passport
+
+
+def of_number(number: Number) -> Entry:
+    return Entry(number.ref, str(number), number.badge, number.passport)
+
+
+def of_table(address: str, rows: int, shown: Shown) -> Entry:
+    return Entry(address, f"table of {rows}", shown.badge, of_outcome(shown))
+
+
+def of_code(code: Code, badge: Badge, shown: Shown | None) -> Entry:
+    passport = of_outcome(shown) if shown else Passport()
+    return Entry(code.name, f"{code.path}:{code.line}", badge, passport)
+
+
+def of_outcome(shown: Shown) -> Passport:
+    outcome = shown.outcome
+    machine = of_machine(shown.machine)
+    return replace(machine, date=shown.at, commit=outcome.commit, command=outcome.command)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One number. key: its place on the slide. apart: what others on the slide do not share."""
+    """An entry as the sheet lists it. key: its place on the slide."""
 
     key: int
-    number: Number
-    apart: str
+    entry: Entry
+    own: str
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The passports of a slide. shared: (label, words) that all its numbers have in common."""
+    """The passports of a slide. shared: (label, words) that nothing on it disagrees with."""
 
     shared: tuple[tuple[str, str], ...]
+    badges: tuple[Badge, ...]
     rows: tuple[Row, ...]
 
 
-def sheet(numbers: tuple[Number, ...]) -> Sheet | None:
-    """None for a slide without numbers; one that is MISSING has no passport to share."""
-    if not numbers:
+def sheet(entries: tuple[Entry, ...]) -> Sheet | None:
+    """None for a slide on which nothing was measured."""
+    if not entries:
         return None
-    lines = [dict(number.passport.lines()) for number in numbers]
-    known = [line for line in lines if line] or [{}]
-    names = dict.fromkeys(name for line in known for name in line)
-    shared = {name: known_words(known, name)[0] for name in names if len(known_words(known, name)) == 1}
-    rows = tuple(
-        Row(key, number, ", ".join(apart(line, shared)))
-        for key, (number, line) in enumerate(zip(numbers, lines, strict=True))
+    lines = [dict(entry.passport.lines()) for entry in entries]
+    shared = agreed(lines)
+    rows = (
+        Row(k, e, own(line, shared)) for k, (e, line) in enumerate(zip(entries, lines, strict=True))
     )
-    return Sheet(tuple((LABELS.get(name, name), words) for name, words in shared.items()), rows)
+    return Sheet(
+        shared=tuple((LABELS.get(name, name), words) for name, words in shared.items()),
+        badges=tuple(dict.fromkeys(entry.badge for entry in entries)),
+        rows=tuple(rows),
+    )
 
 
-def known_words(lines: list[dict[str, str]], name: str) -> list[str]:
-    """The different words under one label; a ceiling, say, has no samples and disagrees with none."""
-    return list(dict.fromkeys(line[name] for line in lines if name in line))
+def agreed(lines: list[dict[str, str]]) -> dict[str, str]:
+    """Fields on which all agree that have them: a ceiling, without samples, disagrees with none."""
+    names = [name for name in Passport.__dataclass_fields__ if any(name in line for line in lines)]
+    words = {name: {line[name] for line in lines if name in line} for name in names}
+    return {name: found.pop() for name, found in words.items() if len(found) == 1}
 
 
-def apart(line: dict[str, str], shared: dict[str, str]) -> list[str]:
-    """A number's own words; its spread speaks for itself, others need their label."""
-    own = {name: words for name, words in line.items() if name not in shared}
-    return [words if name == "spread" else f"{LABELS.get(name, name)} {words}" for name, words in own.items()]
+def own(line: dict[str, str], shared: dict[str, str]) -> str:
+    """What a thing does not share with all others, in words."""
+    parts = {name: words for name, words in line.items() if name not in shared}
+    labelled = (
+        w if name in PLAIN else f"{LABELS.get(name, name)} {w}" for name, w in parts.items()
+    )
+    return ", ".join(labelled)

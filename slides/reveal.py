@@ -1,4 +1,4 @@
-"""reveal.js out of the installed `pyreveal` package, escaped so that it can stand in one HTML file."""
+"""reveal.js out of the installed `pyreveal` package, escaped so that one HTML file can hold it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHA256 = {
 
 INSTALL = "install the tested one: pip install --constraint constraints.txt pyreveal"
 
-# What an HTML parser would act on inside a script: it looks for these before any JavaScript is read.
+# What an HTML parser acts on inside a script, before any JavaScript is read.
 UNSAFE = re.compile(r"<(?=!--|/?script|/?style|/body|/html|/head)", re.IGNORECASE)
 
 
@@ -32,7 +32,7 @@ def script(name: str) -> Markup:
 
 
 def safe_script(text: str) -> Markup:
-    """JavaScript with `<!--`, `<script` and their like written as `\\x3C…`, the same inside any string."""
+    """JavaScript with `<!--`, `<script` and their like as `\\x3C…`, the same inside any string."""
     return Markup(UNSAFE.sub(r"\\x3C", text))
 
 

@@ -15,6 +15,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from slides import charts, listing, passport
+from slides.passport import Entry
 from slides.question import question
 from talk import sentence
 from talk.errors import TalkError, UnknownReference
@@ -54,9 +55,10 @@ class Slide:
 
 @dataclass
 class Found:
-    """Slide names in order; reference or step → the slides on which it is stale or missing."""
+    """Slides and the steps that they tell of; reference or step → slides where it is in trouble."""
 
     slides: list[str] = field(default_factory=list)
+    steps: set[str] = field(default_factory=set)
     stale: dict[str, list[str]] = field(default_factory=dict)
     missing: dict[str, list[str]] = field(default_factory=dict)
 
@@ -69,6 +71,18 @@ class Found:
             for ref, slides in found.items()
         ]
 
+    def note(self, badge: Badge, ref: str, slide: str) -> None:
+        """Remember what is stale or missing, and where."""
+        notable = {Badge.STALE: self.stale, Badge.MISSING: self.missing}
+        slides = notable[badge].setdefault(ref, []) if badge in notable else [slide]
+        if slide not in slides:
+            slides.append(slide)
+
+    def left_out(self, outlines: Iterable[SectionOutline]) -> list[str]:
+        """Steps that no slide tells of."""
+        every = (f"{outline.number}/{step.slug}" for outline in outlines for step in outline.steps)
+        return [f"{address} is on no slide" for address in every if address not in self.steps]
+
 
 class Vocabulary:
     """The words of one deck. stands: whether code of a step that is not performed still stands."""
@@ -78,9 +92,9 @@ class Vocabulary:
         self.found = Found()
         self.current = ""
         self._stands = stands
-        self._numbers: list[Number] = []
+        self._entries: list[Entry] = []
         environment.globals.update({word: getattr(self, word) for word in WORDS})
-        self._draw: Any = environment.get_template("parts.html.j2").module
+        self._parts: Any = environment.get_template("parts.html.j2").module
 
     def slide(
         self,
@@ -100,30 +114,35 @@ class Vocabulary:
         also: further steps that it shows, before its own. name: tells slides about one address
         apart. layout: one of the theme.
         """
+        self._begin(address, name)
         section = self.section(address.split("/")[0]) if address else None
+        told = [*also, *([address] if "/" in address else [])]
+        self.found.steps.update(told)
         step = self.step(address) if "/" in address else None
         slide = Slide(
-            name=self._begin(address, name),
+            name=self.current,
             title=title or (step.title if step else section.title if section else ""),
             section=section,
             step=step,
-            told=(*map(self.step, also), *([step] if step else [])),
+            told=tuple(map(self.step, told)),
             layout=layout,
             say=say,
             ask=ask,
             minutes=minutes,
         )
         body = caller()
-        return self._drawn("slide", slide, body, passport.sheet(tuple(self._numbers)))
+        return self._draw("slide", slide, body, passport.sheet(tuple(self._entries)))
 
-    def _begin(self, address: str, name: str) -> str:
-        where = f"s{address}" if address[:1].isdigit() else address
-        self.current = "-".join(part for part in (where.replace("/", "-"), name) if part)
+    def _begin(self, address: str, name: str) -> None:
+        where = f"s{address}".replace("/", "-") if address else ""
+        self.current = "-".join(part for part in (where, name) if part)
         if not re.fullmatch(r"[a-z0-9-]+", self.current) or self.current in self.found.slides:
-            raise TalkError(f"a deck has one slide of each name, in [a-z0-9-]: {self.current!r}.")
+            raise TalkError(
+                f"{self.current!r} is no name for a slide, or there is one already.",
+                hint="names are of a-z, 0-9 and -; tell two slides about a step apart: name='code'",
+            )
         self.found.slides.append(self.current)
-        self._numbers = []
-        return self.current
+        self._entries = []
 
     def section(self, number: str | int) -> SectionOutline:
         """A section's outline. Raises UnknownReference."""
@@ -146,35 +165,47 @@ class Vocabulary:
     def number(self, ref: str, name: str = "") -> Markup:
         """A figure, its unit, spread and badge. name: what it is, where the slide does not say."""
         number = self.reading.number(ref)
-        return self._drawn("number", number, self._key(number), name)
+        return self._draw("number", number, self._key(number), name)
 
     def figure(self, ref: str) -> Markup:
         """A figure and its unit alone, for a line of text."""
         number = self.reading.number(ref)
-        return self._drawn("known", number, self._key(number))
+        return self._draw("known", number, self._key(number))
 
     def code(self, address: str, *names: str) -> Markup:
         """Definitions that ran: all that the step shows, or those named."""
-        codes = listing.named(self._codes(address), names)
+        section, slug = split(address)
+        step = self.step(address)
+        shown = next(iter(self.reading.shown(section, slug)), None)
+        # As it ran; of a step that is not performed, as its section was read.
+        codes = listing.named((shown.outcome.code if shown else ()) or step.code, names)
         if not codes:
             raise UnknownReference(f"{address} shows no code.")
-        return self._drawn("code", listing.listing(codes), self._code_badge(address, codes))
+        badge = shown.badge if shown else self._standing(section, slug, codes)
+        for code in codes:
+            self._enter(passport.of_code(code, badge, shown))
+        self.found.note(badge, address, self.current)
+        return self._draw("code", listing.listing(codes), badge)
 
     def bars(self, address: str, field: str = "gbps", only: Iterable[str] = ()) -> Markup:
         """A bar for every row of a step, or for rows that hold one of the names."""
-        return self._chart("bars", address, field, only)
+        return self._chart("bars", address, field, tuple(str(name) for name in only))
 
     def skyline(self, address: str) -> Markup:
-        """The same bars as a picture: side by side, under the ceiling, without their words."""
+        """The same bars as a picture: side by side, under the ceiling."""
         return self._chart("skyline", address, "gbps", ())
 
     def table(self, address: str, rows: int = 8) -> Markup:
         """The first rows of a step's table; it says how many more there are."""
-        return self._table(address, rows, lambda shown: shown.outcome.table)
+        shown = self._figures(address)
+        return self._table(address, rows, shown, shown.outcome.table if shown else None)
 
     def counters(self, address: str, rows: int = 8) -> Markup:
         """The first rows of what the hardware counted."""
-        return self._table(address, rows, lambda shown: shown.outcome.counters)
+        shown = self._figures(address)
+        if shown and shown.outcome.counters is None:
+            return self._absent(address, shown.outcome.counters_reason)
+        return self._table(address, rows, shown, shown.outcome.counters if shown else None)
 
     def says(self, address: str) -> Markup:
         """The take-away of a step, computed from its numbers."""
@@ -184,9 +215,8 @@ class Vocabulary:
             raise UnknownReference(f"{address} has no take-away.", hint="give its step a `says`")
         said = sentence.say(template, self.reading, section)
         if said is None:
-            return self._absent(address)
-        keys = [self._key(number) for number in said.numbers]
-        return self._drawn("says", said, keys)
+            return self._absent(address, "a figure of its take-away was not measured")
+        return self._draw("says", said, [self._key(number) for number in said.numbers])
 
     def question(self, address: str, brief: bool = False) -> Markup:
         """The choices of a prediction; then, in turn, the room, the model and the measurement.
@@ -197,82 +227,67 @@ class Vocabulary:
         asked = question(self.reading, section, self.step(address))
         numbers = [number for number in (asked.model, asked.measured) if number]
         keys = {number.ref: self._key(number) for number in numbers}
-        return self._drawn("question", asked, keys, brief)
+        return self._draw("question", asked, keys, brief)
 
-    def _drawn(self, macro: str, *arguments: Any) -> Markup:
-        drawn: Markup = getattr(self._draw, macro)(*arguments)
+    def _draw(self, macro: str, *arguments: Any) -> Markup:
+        drawn: Markup = getattr(self._parts, macro)(*arguments)
         return drawn
 
     def _key(self, number: Number) -> str:
-        """The id of a number's passport on this slide; what is stale or missing is noted."""
-        if number.badge is Badge.STALE:
-            self._note(self.found.stale, number.ref)
-        if number.badge is Badge.MISSING:
-            self._note(self.found.missing, number.ref)
-        refs = [known.ref for known in self._numbers]
-        if number.ref not in refs:
-            self._numbers.append(number)
-            refs.append(number.ref)
-        return f"{self.current}-{refs.index(number.ref)}"
+        self.found.note(number.badge, number.ref, self.current)
+        return self._enter(passport.of_number(number))
 
-    def _note(self, where: dict[str, list[str]], ref: str) -> None:
-        slides = where.setdefault(ref, [])
-        if self.current not in slides:
-            slides.append(self.current)
+    def _enter(self, entry: Entry) -> str:
+        """The id of a passport on this slide. One number under two names has one passport."""
+        same = (known for known in self._entries if alike(known, entry))
+        known = next(same, entry)
+        if known is entry:
+            self._entries.append(entry)
+        return f"{self.current}-{self._entries.index(known)}"
+
+    def _standing(self, section: int, slug: str, codes: tuple[Code, ...]) -> Badge:
+        return Badge.RECORDED if self._stands(section, slug, codes) else Badge.STALE
 
     def _figures(self, address: str) -> Shown | None:
-        section, slug = split(address)
         self.step(address)
-        return self.reading.figures(section, slug)
+        return self.reading.figures(*split(address))
 
-    def _absent(self, address: str) -> Markup:
-        """What stands where a picture would be, with the reason."""
-        self._note(self.found.missing, address)
-        section, slug = split(address)
-        outcome = self.reading.talk.outcome(section, slug) if self.reading.talk else None
-        reason = outcome.failure.reason if outcome and outcome.failure else ""
-        return self._drawn("absent", address, reason)
-
-    def _codes(self, address: str) -> tuple[Code, ...]:
-        """As it ran; of a step that is not performed, as its section was read."""
-        section, slug = split(address)
-        step = self.step(address)
-        shown = self.reading.shown(section, slug)
-        return (shown[0].outcome.code if shown else ()) or step.code
-
-    def _code_badge(self, address: str, codes: tuple[Code, ...]) -> Badge:
-        section, slug = split(address)
-        shown = self.reading.shown(section, slug)
-        if shown:
-            badge = shown[0].badge
-        else:
-            badge = Badge.RECORDED if self._stands(section, slug, codes) else Badge.STALE
-        if badge is Badge.STALE:
-            self._note(self.found.stale, address)
-        return badge
-
-    def _chart(self, macro: str, address: str, field: str, only: Iterable[str]) -> Markup:
+    def _chart(self, macro: str, address: str, field: str, only: tuple[str, ...]) -> Markup:
         shown = self._figures(address)
         if shown is None:
             return self._absent(address)
-        phase = self.step(address).phase
-        chart = charts.bars(shown, self.reading, field, phase, tuple(str(key) for key in only))
+        chart = charts.bars(shown, self.reading, field, self.step(address).phase, only)
         keys = [self._key(number) for number in chart.numbers]
-        return self._drawn(macro, chart, keys, shown)
+        return self._draw(macro, chart, keys, shown)
 
-    def _table(self, address: str, rows: int, of: Callable[[Shown], Table | None]) -> Markup:
-        shown = self._figures(address)
-        table = of(shown) if shown else None
+    def _table(self, address: str, rows: int, shown: Shown | None, table: Table | None) -> Markup:
         if shown is None or table is None:
             return self._absent(address)
-        if shown.badge is Badge.STALE:
-            self._note(self.found.stale, address)
-        return self._drawn("table", table, rows, shown)
+        self.found.note(shown.badge, address, self.current)
+        key = self._enter(passport.of_table(address, len(table.rows), shown))
+        return self._draw("table", table, rows, shown, key)
+
+    def _absent(self, address: str, why: str = "") -> Markup:
+        """What stands where a picture would be, with the reason."""
+        self.found.note(Badge.MISSING, address, self.current)
+        outcome = self.reading.talk.outcome(*split(address)) if self.reading.talk else None
+        failure = outcome.failure.reason if outcome and outcome.failure else ""
+        return self._draw("absent", address, failure or why or NOT_MEASURED)
+
+
+NOT_MEASURED = "not measured in this record"
+
+
+def alike(a: Entry, b: Entry) -> bool:
+    """Whether two entries are one: the same figure of the same run, under whatever reference."""
+    same_run = bool(a.passport.spread) and (a.badge, a.passport) == (b.badge, b.passport)
+    return a == b or (same_run and a.words == b.words)
 
 
 def split(address: str) -> tuple[int, str]:
     """`5/blocks` → (5, "blocks"). Raises UnknownReference."""
     section, slash, slug = address.partition("/")
     if not section.isdecimal() or not slash or not slug:
-        raise UnknownReference(f"{address!r} is no step.", hint="write section/step, as in 5/blocks")
+        hint = "write section/step, as in 5/blocks"
+        raise UnknownReference(f"{address!r} is no step.", hint=hint)
     return int(section), slug

@@ -233,12 +233,16 @@ class Reading:
             self._known(full, number, step)
             return Number(ref=full, value=None, unit=UNITS.get(field, ""), badge=Badge.MISSING)
         found = self._of_outcome(full, shown, wanted, field)
-        return replace(found, unit=self._asked(number, step)) if field == "model" else found
+        return self._modelled(found, number, step) if field == "model" else found
 
-    def _asked(self, section: int, step: str) -> str:
-        """The unit of what a question is about."""
-        outline = self.outline(section, step)
-        return self.number(outline.about, section).unit if outline and outline.about else ""
+    def _modelled(self, found: Number, section: int, step: str) -> Number:
+        """A model's answer in the unit of its question, with the badge of the ceilings it knew."""
+        outline, machine = self.outline(section, step), self.machine()
+        if outline and outline.about:
+            found = replace(found, unit=self.number(outline.about, section).unit)
+        if found.badge is Badge.SIMULATED and machine:
+            found = replace(found, badge=Badge.RECORDED, passport=of_machine(machine))
+        return found
 
     def _known(self, ref: str, section: int, step: str) -> None:
         if self.outline(section, step) is None:
@@ -276,14 +280,23 @@ class Reading:
         )
 
     def _of_outcome(self, ref: str, shown: Shown, keys: tuple[str, ...], field: str) -> Number:
-        rows = list(rows_of(shown))
+        rows = [*rows_of(shown), *self._recorded_counters(shown)]
         named = [row for row in rows if all(key in row.names for key in keys)]
         chosen = [row for row in named if field in row.fields]
+        if not chosen and lacks_counters(shown.outcome):
+            return Number(ref=ref, value=None, unit="", badge=Badge.MISSING)
         if len(chosen) != 1:
             names = [f"[{', '.join(row.names)}].{f}" for row in rows for f in row.fields]
             problem = "has no such field" if named and not chosen else "names no figure"
             raise UnknownReference(f"{ref} {problem} of its step.", hint=nearest(ref, names))
-        return replace(chosen[0].fields[field], ref=ref, badge=shown.badge)
+        return replace(chosen[0].fields[field], ref=ref)
+
+    def _recorded_counters(self, shown: Shown) -> Iterator[Row]:
+        """Those of the recording, where this outcome's own could not be read."""
+        alone = replace(self, talk=None)
+        other = alone.figures(shown.outcome.section, shown.outcome.step)
+        if lacks_counters(shown.outcome) and other and other.outcome.counters:
+            yield from table_rows(other.outcome.counters, other)
 
 
 @dataclass(frozen=True)
@@ -452,6 +465,11 @@ def of_timing(timing: Timing, shown: Shown) -> Passport:
         commit=shown.outcome.commit,
         command=shown.outcome.command,
     )
+
+
+def lacks_counters(outcome: Outcome) -> bool:
+    """Whether hardware counters were asked for and could not be read."""
+    return outcome.counters is None and bool(outcome.counters_reason)
 
 
 def why_recorded(outcome: Outcome) -> str:

@@ -11,6 +11,7 @@ from talk import record, runner, stage
 from talk.errors import RecordError, TalkError
 from talk.performer import Hello, Performer, Replayer
 from talk.record import Record, SectionOutline
+from talk.recorder import newest_machine
 from talk.runner import Talk
 from talk.source import section_module
 
@@ -19,7 +20,8 @@ def demo(
     sections: Sequence[int], *, quick: bool = False, commit: str | None = None, new: bool = False
 ) -> Talk:
     """A talk on this machine; a replay, with its reason, where nothing can run."""
-    recording = runner.recording()
+    known = newest_machine(runner.RESULTS)
+    recording = runner.recording(known.device.name if known else "")
     reason = cannot_run()
     if reason:
         return Talk(replayer(recording, reason), first(sections, recording), recording)
@@ -28,7 +30,7 @@ def demo(
         command=f"just demo {' '.join(str(number) for number in sections)}",
         commit=commit,
         quick=quick,
-        known=None if new else runner.newest_machine(runner.RESULTS),
+        known=None if new else known,
         reference=recording.machine if recording else None,
     )
     from talk.worker import Worker

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from talk import record, stage
@@ -17,14 +16,12 @@ from talk.errors import RecordError, TalkError
 from talk.number import Reading
 from talk.outcome import Outcome
 from talk.performer import Performer, Replayer
-from talk.record import Event, Journal, Machine, Record
+from talk.record import Event, Record
+from talk.recorder import Recorder
 from talk.source import ROOT, Standing
 
 RESULTS = ROOT / "results"
 RECORDINGS = ROOT / "demos" / "recordings"
-
-JOIN_WITHIN = timedelta(hours=6)
-"""A talk with an event younger than this is still open: two hours, a long break, and to spare."""
 
 
 class Talk:
@@ -47,11 +44,8 @@ class Talk:
         self.performer = performer
         self.state = state
         self.reading = Reading(recording=recording, live=True, fresh=Standing())
-        self._results = results
-        self._new = new
+        self._recorder = Recorder(results, new=new) if results else None
         self._clock = clock
-        self._journal: Journal | None = None
-        self._waiting: list[Event] = []
         self._shell: Callable[[int, str], None] | None = None
         self.tell(stage.Tick(clock()))
 
@@ -93,12 +87,9 @@ class Talk:
     def _opened(self, event: stage.Opened) -> stage.Opened:
         if event.mode == "replay" and not isinstance(self.performer, Replayer):
             return self._fall_back(event.why)
-        if event.machine is None or self._results is None:
-            return event
-        try:
-            self._record_on(event.machine)
-        except RecordError as error:
-            self.tell(stage.Said(f"Not recorded: {error}"))
+        machine = event.machine
+        if machine is not None:
+            self._write(lambda recorder: recorder.describe(machine))
         return event
 
     def _fall_back(self, why: str) -> stage.Opened:
@@ -111,78 +102,19 @@ class Talk:
         self.performer = Replayer(self.reading.recording, why)
         return stage.Opened("replay", why)
 
-    def _record_on(self, machine: Machine) -> None:
-        """Open the journal, or note that the machine's ceilings are now known."""
-        if self.reading.talk is not None and self._journal is not None:
-            mine = self.reading.talk.machine
-            machine = dataclasses.replace(machine, talk=mine.talk, started=mine.started)
-            self._journal.describe(machine)
-            talk = dataclasses.replace(self.reading.talk, machine=machine)
-            self.reading = dataclasses.replace(self.reading, talk=talk)
-            return
-        joined = None if self._new else open_talk(self._results, machine)
-        talk = joined or begin(machine)
-        assert self._results is not None
-        folder = self._results / talk.machine.talk
-        self._journal = Journal(folder, talk.machine)
-        self.reading = dataclasses.replace(
-            self.reading, talk=dataclasses.replace(talk, folder=folder)
-        )
-        waiting, self._waiting = self._waiting, []
-        first = Event(kind="joined", at=record.now())
-        for event in (*([first] if joined else []), *waiting):
-            self._keep(event)
-
     def _keep(self, event: Event) -> None:
-        if self._results is None or isinstance(self.performer, Replayer):
+        if not isinstance(self.performer, Replayer):
+            self._write(lambda recorder: recorder.keep(event))
+
+    def _write(self, action: Callable[[Recorder], None]) -> None:
+        """Record something; what the disk refuses is said, and stays in memory."""
+        if self._recorder is None:
             return
-        if self._journal is None or self.reading.talk is None:
-            self._waiting.append(event)
-            return
-        if event.outline and event.outline in self.reading.talk.outlines:
-            return
-        self.reading = self.reading + event
         try:
-            self._journal.append(event)
+            action(self._recorder)
         except RecordError as error:
             self.tell(stage.Said(f"Not recorded: {error}"))
-
-
-def begin(machine: Machine) -> Record:
-    """A new, empty talk on this machine."""
-    machine = dataclasses.replace(machine, started=record.now())
-    return Record(dataclasses.replace(machine, talk=record.name_of(machine)))
-
-
-def open_talk(results: Path | None, machine: Machine) -> Record | None:
-    """The newest talk of this place that still counts as under way."""
-    for folder in record.folders(results) if results else ():
-        try:
-            found = record.read_machine(folder)
-            if found.same_place(machine) and is_open(folder):
-                return record.read(folder)
-        except RecordError:
-            continue
-    return None
-
-
-def is_open(folder: Path) -> bool:
-    """Whether something was recorded there within `JOIN_WITHIN`."""
-    events = folder / "events.jsonl"
-    touched = (events if events.exists() else folder / "machine.json").stat().st_mtime
-    age = datetime.now(timezone.utc) - datetime.fromtimestamp(touched, timezone.utc)
-    return age < JOIN_WITHIN
-
-
-def newest_machine(results: Path) -> Machine | None:
-    """The machine of the newest talk that is open here, whose ceilings may be taken over."""
-    for folder in record.folders(results):
-        try:
-            if is_open(folder):
-                return record.read_machine(folder)
-        except (RecordError, OSError):
-            continue
-    return None
+        self.reading = dataclasses.replace(self.reading, talk=self._recorder.talk)
 
 
 def recording(gpu: str = "", root: Path = RECORDINGS) -> Record | None:

@@ -32,7 +32,7 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True)
 class Ending:
-    """The running step is being ended. kind: of the failure it leaves, `cancelled` or `deadline`."""
+    """The running step is being ended. kind: of its failure, `cancelled` or `deadline`."""
 
     kind: str
     kill_at: float
@@ -68,12 +68,18 @@ class Worker:
         self._ready = False
         self._deaths = 0
         self._asked: stage.Address | None = None
+        self._begun = False
         self._since = 0.0
         self._limit_s = 0.0
         self._deadline = math.inf
         self._ending: Ending | None = None
         self._why = ""
         self._start()
+
+    @property
+    def pid(self) -> int:
+        """The worker process of this moment; 0 where there is none."""
+        return self._child.pid if self._child else 0
 
     def perform(self, section: int, slug: str) -> None:
         """Now, or as soon as the worker is ready."""
@@ -103,7 +109,7 @@ class Worker:
             self._wait_for_shell(self._child, terminal)
 
     def events(self) -> list[stage.Event]:
-        """What happened since the last call. Raises TalkError for a demo that is broken at start."""
+        """What happened since the last call. Raises TalkError for a demo broken from the start."""
         if self._child is not None:
             ended = self._child.ended()
             for report in heard(self._child):
@@ -143,12 +149,14 @@ class Worker:
 
     def _ask(self) -> None:
         assert self._child is not None and self._asked is not None
+        self._begun = False
         self._limit_s, self._deadline = ANSWER_S, self._clock() + ANSWER_S
         self._child.send(Ask(do="perform", section=self._asked[0], step=self._asked[1]))
 
     def _take(self, report: Report) -> None:
         match report:
             case Report(begun=Begun(deadline_s=seconds)):
+                self._begun = True
                 self._limit_s, self._deadline = seconds, self._clock() + seconds
             case Report(opened=stage.Opened() as opened):
                 self._take_opened(opened)
@@ -209,7 +217,8 @@ class Worker:
         output, status = child.output(), child.close()
         self._child = None
         why = f"the worker {how_it_ended(status)}"
-        if self._ready and self._asked:
+        # A step that had not begun is asked for again: it was the last one that ended the worker.
+        if self._ready and self._asked and (self._begun or self._ending):
             kind = self._ending.kind if self._ending else "crash"
             self._fail(self._ended_by(kind, tail(output), why), output)
         if not self._ready:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from talk import keep, record
+from talk import keep
 from tests import records
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -119,11 +119,3 @@ def test_a_closed_pipe_is_no_traceback(tmp_path):
     command = f"{sys.executable} -m talk replay 5 --auto --record {tmp_path} | head -1"
     done = run("bash", "-c", command)
     assert "Traceback" not in done.stderr
-
-
-def test_a_results_folder_that_cannot_be_written_is_said_and_the_talk_goes_on(tmp_path):
-    machine = records.MACHINE
-    blocked = tmp_path / "results"
-    blocked.write_text("a file, not a folder")
-    with pytest.raises(record.RecordError, match="cannot write"):
-        record.Journal(blocked / "talk", machine)

@@ -10,7 +10,7 @@ from talk import look
 from talk.errors import NoValue, TalkError, UnknownReference
 from talk.look import Badge
 from talk.number import CACHED, OVERHEAD, Reading, flags_of, tie
-from talk.outcome import Failure
+from talk.outcome import Column, Failure, Table
 from talk.record import Event, Record
 from talk.sentence import say
 from tests import records
@@ -172,3 +172,93 @@ def test_a_sentence_waits_for_its_numbers():
 def test_a_hostile_sentence_is_refused(hostile):
     with pytest.raises(TalkError, match="sentence"):
         say(hostile, READING, 5)
+
+
+# Quotients, knees, models, and counters that could not be read
+
+
+def test_two_references_name_a_quotient():
+    ratio = READING.number("blocks[1].time / blocks[1024].time", section=5)
+    assert str(ratio) == "×99.2" and ratio.badge is Badge.RECORDED
+    assert READING.number(ratio.ref).value == ratio.value
+    rate = READING.number("rows[kernel_3].calls / rows[kernel_3].time", section=5)
+    assert str(rate) == "1.00 million/s"
+
+
+def test_a_quotient_without_one_of_its_numbers_has_no_value():
+    missing = Reading(recording=Record(MACHINE, records.record().events[:1]))
+    number = missing.number("5/blocks[1].time / 5/blocks[32].time")
+    assert number.value is None and number.badge is Badge.MISSING
+    assert say("{{ n('blocks[1].time') / n('blocks[32].time') }}", missing, 5) is None
+
+
+def test_a_quotient_is_as_strong_as_its_weaker_number():
+    talk = Record(MACHINE, tuple(e for e in records.record().events if e.step != "blocks"))
+    reading = Reading(talk=talk, recording=records.record(), live=True)
+    live, recorded = "5/baseline[naive].time", "5/blocks[1].time"
+    assert reading.number(f"{live} / {live}").badge is Badge.LIVE
+    assert reading.number(f"{live} / {recorded}").badge is Badge.RECORDED
+    assert reading.number(f"{recorded} / {live}").badge is Badge.RECORDED
+
+
+def test_nothing_is_divided_by_zero():
+    naught = records.outcome("blocks", timings=(timing("triton", 0.0),))
+    talk = Record(MACHINE, (Event(kind="outcome", section=5, step="blocks", outcome=naught),))
+    assert Reading(talk=talk).number("5/blocks.bytes / 5/blocks.time").value is None
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ({1: 600.0, 32: 20.0, 1024: 6.0}, 1024),
+        ({1: 600.0, 32: 6.2, 1024: 6.0}, 32),
+        ({1: 5.0, 32: 6.2, 1024: 6.0}, 1),
+    ],
+)
+def test_the_knee_is_the_first_value_near_the_best_rate(times, expected):
+    swept = tuple(timing("triton", ms, at={"block": block}) for block, ms in times.items())
+    talk = Record(
+        MACHINE,
+        (
+            Event(
+                kind="outcome",
+                section=5,
+                step="blocks",
+                outcome=records.outcome("blocks", timings=swept),
+            ),
+        ),
+    )
+    knee = Reading(talk=talk).number("5/blocks[triton].knee")
+    assert (knee.value, knee.unit) == (expected, "count")
+
+
+def test_a_model_answers_in_the_unit_of_its_question():
+    assert str(READING.number("5/guess.model")) == "90.0 %"
+
+
+def test_a_model_that_knew_recorded_ceilings_is_recorded():
+    simulated = replace(records.outcomes()[0], mode="simulated")
+    here = replace(
+        MACHINE, mode="simulated", ceilings=None, device=replace(MACHINE.device, name="x")
+    )
+    talk = Record(here, (Event(kind="outcome", section=5, step="guess", outcome=simulated),))
+    model = Reading(talk=talk, recording=records.record(), live=True).number("5/guess.model")
+    assert model.badge is Badge.RECORDED and model.passport.gpu == "Test GPU 9000"
+
+
+def test_counters_that_cannot_be_read_are_those_of_the_recording():
+    counters = Table(
+        columns=(Column(name="candidate"), Column(name="dram", unit="share")),
+        rows=(("naive", 0.004),),
+    )
+    closed = records.outcome("rows", table=records.ROWS, counters_reason="closed")
+    read = replace(closed, counters=counters, counters_reason="")
+    talk, recording = (
+        Record(MACHINE, (Event(kind="outcome", section=5, step="rows", outcome=outcome),))
+        for outcome in (closed, read)
+    )
+    lent = Reading(talk=talk, recording=recording, live=True)
+    assert str(lent.number("5/rows[naive].dram")) == "0.400 %"
+    assert lent.number("5/rows[naive].dram").badge is Badge.RECORDED
+    assert lent.number("5/rows[kernel_3].time").badge is Badge.LIVE
+    assert Reading(talk=talk, live=True).number("5/rows[naive].dram").badge is Badge.MISSING

@@ -13,6 +13,7 @@ from talk import keep, record, runner, wire
 from talk.errors import RecordError
 from talk.outcome import Outcome, Timing
 from talk.record import Event, Journal
+from talk.recorder import open_talk
 from tests import records
 from tests.records import MACHINE, timing
 
@@ -136,7 +137,7 @@ def test_results_with_nothing_complete_say_why(tmp_path, monkeypatch):
 
 def test_a_talk_of_the_same_place_is_joined_and_another_s_is_not(tmp_path):
     keep.write(tmp_path / "talk", records.record())
-    found = runner.open_talk(tmp_path, replace(MACHINE, talk="", started="", ceilings=None))
+    found = open_talk(tmp_path, replace(MACHINE, talk="", started="", ceilings=None))
     assert found is not None and found.events == records.record().events
     elsewhere = replace(MACHINE, device=replace(MACHINE.device, name="Other GPU"))
-    assert runner.open_talk(tmp_path, elsewhere) is None
+    assert open_talk(tmp_path, elsewhere) is None

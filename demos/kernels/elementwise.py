@@ -30,7 +30,7 @@ def relu_kernel(out_ptr, x_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, tl.where(x < 0, 0, x), inside)
 
 
-def relu(x, block=1024, num_warps=4):
+def relu(x, block=512, num_warps=4):
     (x,) = alike(x)
     out = torch.empty_like(x)
     n = x.numel()
@@ -58,7 +58,7 @@ def add_relu_kernel(out_ptr, x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, tl.where(total < 0, 0, total), inside)
 
 
-def add_relu(x, y, block=1024, num_warps=4):
+def add_relu(x, y, block=512, num_warps=4):
     x, y = alike(x, y)
     out = torch.empty_like(x)
     n = x.numel()

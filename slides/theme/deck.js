@@ -37,6 +37,12 @@
     pinned = true;
     show([], false);
   };
+  // The arrow keys read a long passport, and else do what they always do.
+  const scroll = (by, otherwise) => () => {
+    const panel = sheet();
+    if (pinned && panel && panel.scrollHeight > panel.clientHeight) panel.scrollBy(0, by);
+    else otherwise();
+  };
 
   const asked = (event) => {
     const about = event.target.closest?.("[data-key]");
@@ -63,6 +69,10 @@
       // Too many in a short time; reveal.js itself writes the last one.
     }
   };
+  // Other slides are drawn nearby, and Tab would wander off into them.
+  const enclose = () => {
+    for (const slide of Reveal.getSlides()) slide.inert = !Reveal.isOverview() && slide !== Reveal.getCurrentSlide();
+  };
   // In full screen the browser takes Esc for itself unless it is asked not to.
   document.addEventListener("fullscreenchange", () => {
     if (document.fullscreenElement) navigator.keyboard?.lock?.(["Escape"]).catch(() => {});
@@ -85,11 +95,18 @@
     transitionSpeed: "fast",
     backgroundTransition: "none",
     jumpToSlide: true,
-    keyboard: { 27: escape, 73: toggle, 84: () => dress(root.dataset.theme === "dark" ? "light" : "dark") },
+    keyboard: {
+      27: escape,
+      38: scroll(-120, () => Reveal.prev()),
+      40: scroll(120, () => Reveal.next()),
+      73: toggle,
+      84: () => dress(root.dataset.theme === "dark" ? "light" : "dark"),
+    },
     plugins: [RevealNotes],
   });
   Reveal.registerKeyboardShortcut("I", "Where these numbers come from");
   Reveal.registerKeyboardShortcut("T", "Light or dark theme");
   Reveal.on("slidechanged", hide);
+  for (const name of ["ready", "slidechanged", "overviewshown", "overviewhidden"]) Reveal.on(name, enclose);
   for (const name of ["ready", "slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(name, place);
 })();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from talk.outcome import Check
 from talk.section import Case
 
 RELATIVE = {
@@ -61,9 +63,15 @@ def judge(candidate: Callable[..., Any], expected: Expected, **keywords: Any) ->
         got = several(candidate(*expected.inputs, **keywords))
     if len(got) != len(expected.results):
         return Verdict(ok=False, message=f"{len(got)} results, expected {len(expected.results)}")
-    verdicts = [compare(g, e, expected.relative) for g, e in zip(got, expected.results)]
+    verdicts = [
+        compare(g, e, expected.relative) for g, e in zip(got, expected.results, strict=True)
+    ]
     worst = max(verdicts, key=lambda v: (not v.ok, ratio(v)))
-    changed = [n for n, pair in enumerate(zip(expected.inputs, expected.untouched)) if differ(*pair)]
+    changed = [
+        n
+        for n, pair in enumerate(zip(expected.inputs, expected.untouched, strict=True))
+        if differ(*pair)
+    ]
     if worst.ok and changed:
         return Verdict(ok=False, message=f"input {changed[0] + 1} was changed")
     return worst
@@ -74,10 +82,12 @@ def compare(got: Any, expected: Tensor, relative: float) -> Verdict:
     if not isinstance(got, Tensor):
         return Verdict(ok=False, message=f"expected a tensor, got {type(got).__name__}")
     if got.shape != expected.shape:
-        return Verdict(ok=False, message=f"shape {tuple(got.shape)}, expected {tuple(expected.shape)}")
+        return Verdict(
+            ok=False, message=f"shape {tuple(got.shape)}, expected {tuple(expected.shape)}"
+        )
     relative = max(relative, RELATIVE.get(got.dtype, 0.0))
     size = mean_size(expected)
-    parts = [Part.of(*pair, relative, size) for pair in chunks(got, expected)]
+    parts = [Part.of(g, e, relative, size) for g, e in chunks(got, expected)]
     return verdict(parts, got, expected)
 
 
@@ -106,13 +116,15 @@ class Part:
 
 def chunks(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
     """The tensors flat and side by side, `CHUNK` elements at a time."""
-    yield from zip(*(tensor.reshape(-1).split(CHUNK) for tensor in tensors if tensor.numel()))
+    flat = (tensor.reshape(-1).split(CHUNK) for tensor in tensors if tensor.numel())
+    yield from zip(*flat, strict=True)
 
 
 def mean_size(expected: Tensor) -> float:
     """The mean of |expected|, what is not finite counted as zero."""
     sums = (t.double().nan_to_num(0.0, 0.0, 0.0).abs().sum() for (t,) in chunks(expected))
-    return float(sum(sums)) / max(expected.numel(), 1)
+    total: float = sum(map(float, sums))
+    return total / max(1, int(expected.numel()))
 
 
 def verdict(parts: list[Part], got: Tensor, expected: Tensor) -> Verdict:
@@ -134,7 +146,9 @@ def told(parts: list[Part], wrong: int, got: Tensor, expected: Tensor) -> str:
     flat = number * CHUNK + part.first
     at = ", ".join(str(i) for i in position(flat, got.shape))
     want, have = (float(t.reshape(-1)[flat]) for t in (expected, got))
-    return f"{wrong:,} of {got.numel():,} wrong, first at [{at}]: expected {want:.6g}, got {have:.6g}"
+    return (
+        f"{wrong:,} of {got.numel():,} wrong, first at [{at}]: expected {want:.6g}, got {have:.6g}"
+    )
 
 
 def position(flat: int, shape: Sequence[int]) -> list[int]:
@@ -150,18 +164,17 @@ def position(flat: int, shape: Sequence[int]) -> list[int]:
 def poisoned() -> Iterator[None]:
     """Memory that PyTorch allocates uninitialised holds NaN, or the largest integer.
 
-    `fill_uninitialized_memory` acts while deterministic algorithms are asked for; with
-    `warn_only` none is refused.
+    `torch.utils.deterministic.fill_uninitialized_memory`, on by default, acts while
+    deterministic algorithms are asked for; in the mode `warn` none is refused.
     """
-    enabled = torch.are_deterministic_algorithms_enabled()
-    warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("warn")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        torch.use_deterministic_algorithms(enabled, warn_only=warn_only)
+        torch.set_deterministic_debug_mode(before)
 
 
 def several(result: Any) -> tuple[Any, ...]:
@@ -190,11 +203,12 @@ def bits(x: Tensor) -> Tensor:
     return x.view(integers[width]) if width in integers and not x.is_complex() else x
 
 
-def ratio(verdict: Verdict) -> float:
+def ratio(verdict: Verdict | Check) -> float:
+    """The error in units of what is allowed."""
     if verdict.error is None or verdict.tolerance is None:
-        return torch.inf
+        return math.inf
     return verdict.error / max(verdict.tolerance, 1e-300)
 
 
 def finite_or_none(value: float) -> float | None:
-    return value if value == value and abs(value) != torch.inf else None
+    return value if math.isfinite(value) else None

@@ -16,7 +16,7 @@ from talk.gpu.check import Expected, Verdict, expect, judge, ratio
 from talk.gpu.compiled import config_of, watched
 from talk.gpu.timer import FULL, Budget, Clock, Samples, Timer, quantile, time_in_turn
 from talk.gpu.trouble import attempt
-from talk.outcome import Check, Failure, Timing
+from talk.outcome import Check, Clocks, Failure, Timing
 from talk.section import Case
 from talk.source import ROOT
 
@@ -31,7 +31,7 @@ Candidates = Mapping[str, Callable[..., Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """Where a measurement stands. at: its labels. size: of the inputs. keywords: of the candidates."""
+    """Where a measurement stands. size: of the inputs. keywords: of the candidates. at: labels."""
 
     size: Mapping[str, int]
     at: dict[str, int] = field(default_factory=dict)
@@ -40,13 +40,18 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """How measurements are taken. timer: None where nothing may be timed. root: of the demos."""
+    """How measurements are taken. timer: None where nothing may be timed. root: of the demos.
 
+    interpreted: kernels run in Triton's interpreter, on small inputs.
+    """
+
+    interpreted: bool = False
     timer: Timer | None = None
     root: Path = ROOT
     budget: Budget = FULL
     clock: Clock = time.monotonic
     progress: Callable[[str, float | None], None] = lambda text, fraction: None
+    clocks: Callable[[], Clocks | None] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -56,12 +61,14 @@ class Measured:
     checks: tuple[Check, ...] = ()
     timings: tuple[Timing, ...] = ()
     failures: tuple[Failure, ...] = ()
+    clocks: tuple[Clocks, ...] = ()
 
     def __add__(self, other: Measured) -> Measured:
         return Measured(
             self.checks + other.checks,
             self.timings + other.timings,
             self.failures + other.failures,
+            (self.clocks + other.clocks)[:1] + (self.clocks + other.clocks)[1:][-1:],
         )
 
 
@@ -71,19 +78,20 @@ def measure(case: Case, candidates: Candidates, point: Point, bench: Bench) -> M
     Raises what the case raises, and what leaves the device unusable.
     """
     bench.progress("making the inputs", None)
-    expected = expect(case, make_inputs(case, point.size, real=bench.timer is not None))
+    expected = expect(case, make_inputs(case, point.size, interpreted=bench.interpreted))
     subjects = [Subject(name, candidate, point) for name, candidate in candidates.items()]
     for subject in subjects:
         bench.progress(f"checking {subject.name}", None)
         subject.try_to_check(case, expected, bench)
     right = [subject for subject in subjects if subject.right]
-    timings: tuple[Timing, ...] = ()
+    clocks: tuple[Clocks, ...] = ()
     if bench.timer and right:
-        timings = tuple(timed(case, right, expected, bench.timer, bench))
+        clocks = time_right(case, right, expected, bench.timer, bench)
     return Measured(
         tuple(check for subject in subjects for check in subject.checks),
-        timings,
+        tuple(subject.timing for subject in subjects if subject.timing),
         tuple(subject.failure for subject in subjects if subject.failure),
+        clocks,
     )
 
 
@@ -96,6 +104,7 @@ class Subject:
         self.point = point
         self.checks: list[Check] = []
         self.failure: Failure | None = None
+        self.timing: Timing | None = None
         self.config: dict[str, int] = {}
         self.first_ms: float | None = None
 
@@ -116,7 +125,7 @@ class Subject:
             self._call_first(expected, bench.clock)
         self._judge("timed", expected)
         for name, inputs in case.hard():
-            self._judge(name, expect(case, inputs if bench.timer else interpretable(inputs)))
+            self._judge(name, expect(case, interpretable(inputs) if bench.interpreted else inputs))
 
     def check_again(self, expected: Expected) -> None:
         """After timing: the worse of the two verdicts stands."""
@@ -138,7 +147,9 @@ class Subject:
         self.config = config_of(launched)
 
     def _judge(self, inputs: str, expected: Expected) -> None:
-        self.checks.append(self._check(inputs, judge(self.candidate, expected, **self.point.keywords)))
+        self.checks.append(
+            self._check(inputs, judge(self.candidate, expected, **self.point.keywords))
+        )
 
     def _check(self, inputs: str, verdict: Verdict) -> Check:
         return Check(
@@ -152,33 +163,49 @@ class Subject:
         )
 
 
-def timed(
+def time_right(
     case: Case, subjects: list[Subject], expected: Expected, timer: Timer, bench: Bench
-) -> Iterator[Timing]:
-    """Time in turn, then check again: what has become wrong has no timing."""
+) -> tuple[Clocks, ...]:
+    """Time in turn, then check again: what has become wrong has no timing. Clocks around it."""
     bench.progress(f"timing {', '.join(subject.name for subject in subjects)}", None)
     flops, moved = case.flops(*expected.inputs), case.bytes_moved(*expected.inputs)
     calls = {s.name: partial(s.candidate, *expected.inputs, **s.point.keywords) for s in subjects}
+    before = bench.clocks()
     taken = time_in_turn(
         calls, timer, bench.budget, matrix_bound=flops > MATRIX_BOUND * moved, clock=bench.clock
     )
+    after = bench.clocks()
     for subject in subjects:
         subject.check_again(expected)
         if subject.right:
-            plain = Timing(
-                candidate=subject.name,
-                **distribution(taken[subject.name]),
-                clock=timer.clock,
-                flags=taken[subject.name].flags(bench.budget),
-                bytes=moved,
-                flops=flops,
-                mix=case.mix,
-                at=subject.point.at,
-                compile_ms=subject.first_ms,
-                config=subject.config,
-                seed=SEED,
+            subject.timing = timing_of(
+                subject, taken[subject.name], timer.clock, bench.budget, expected
             )
-            yield replace(plain, **described(expected.inputs))
+            subject.timing = replace(subject.timing, bytes=moved, flops=flops, mix=case.mix)
+    return tuple(reading for reading in (before, after) if reading)
+
+
+def timing_of(
+    subject: Subject, samples: Samples, clock: str, budget: Budget, expected: Expected
+) -> Timing:
+    return Timing(
+        candidate=subject.name,
+        min_ms=quantile(samples.ms, 0.0),
+        p20_ms=quantile(samples.ms, 0.2),
+        median_ms=quantile(samples.ms, 0.5),
+        p80_ms=quantile(samples.ms, 0.8),
+        n=len(samples.ms),
+        bytes=0,
+        mix="",
+        clock=clock,
+        at=subject.point.at,
+        compile_ms=subject.first_ms,
+        shape=shapes(expected.inputs),
+        dtype=dtypes(expected.inputs),
+        seed=SEED,
+        config=subject.config,
+        flags=samples.flags(budget),
+    )
 
 
 def finish() -> None:
@@ -187,26 +214,28 @@ def finish() -> None:
         torch.cuda.synchronize()
 
 
-def distribution(samples: Samples) -> dict[str, Any]:
-    """Fields of a `Timing`: min ≤ p20 ≤ median ≤ p80, and n."""
-    quantiles = {"min_ms": 0.0, "p20_ms": 0.2, "median_ms": 0.5, "p80_ms": 0.8}
-    return {name: quantile(samples.ms, q) for name, q in quantiles.items()} | {"n": len(samples.ms)}
+def shapes(inputs: tuple[Any, ...]) -> str:
+    """Of the input tensors, each named once: "4,096×1,024; 1,024"."""
+    found = ("×".join(f"{n:,}" for n in x.shape) or "scalar" for x in tensors(inputs))
+    return "; ".join(dict.fromkeys(found))
 
 
-def described(inputs: tuple[Any, ...]) -> dict[str, str]:
-    """Fields of a `Timing`: shapes and dtypes of the input tensors, each named once."""
-    tensors = [x for x in inputs if isinstance(x, Tensor)]
-    shapes = ["×".join(f"{n:,}" for n in x.shape) or "scalar" for x in tensors]
-    dtypes = [str(x.dtype).removeprefix("torch.") for x in tensors]
-    return {"shape": "; ".join(dict.fromkeys(shapes)), "dtype": ", ".join(dict.fromkeys(dtypes))}
+def dtypes(inputs: tuple[Any, ...]) -> str:
+    return ", ".join(dict.fromkeys(str(x.dtype).removeprefix("torch.") for x in tensors(inputs)))
 
 
-def make_inputs(case: Case, size: Mapping[str, int], *, real: bool) -> tuple[Any, ...]:
-    """The case's inputs at this size, from the stated seed. real: on a GPU."""
+def tensors(inputs: tuple[Any, ...]) -> Iterator[Tensor]:
+    return (x for x in inputs if isinstance(x, Tensor))
+
+
+def make_inputs(
+    case: Case, size: Mapping[str, int], *, interpreted: bool = False
+) -> tuple[Any, ...]:
+    """The case's inputs at this size, from the stated seed."""
     torch.manual_seed(SEED)
     made = case.inputs(**size)
     inputs = made if isinstance(made, tuple) else (made,)
-    return inputs if real else interpretable(inputs)
+    return interpretable(inputs) if interpreted else inputs
 
 
 def interpretable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import cast
 
 from talk.errors import TalkError
 from talk.gpu.outline import outline
@@ -151,7 +150,7 @@ class TextLoader(importlib.machinery.SourceFileLoader):
         path = self.get_filename(fullname)
         text = self.get_data(path)
         self._texts[Path(path)] = text
-        return cast(CodeType, self.source_to_code(text, path))
+        return self.source_to_code(text, path)
 
 
 def text_of(path: Path) -> bytes | None:
@@ -159,4 +158,3 @@ def text_of(path: Path) -> bytes | None:
         return path.read_bytes()
     except OSError:
         return None
-

@@ -7,28 +7,14 @@ from __future__ import annotations
 
 import sysconfig
 from pathlib import Path
-from typing import Any
 
 import torch
 import triton
-import triton.language as tl
 
 from talk.errors import TalkError
+from talk.gpu.kernels import column_sums_kernel
 from talk.gpu.trouble import attempt
 from talk.outcome import Failure
-
-
-@triton.jit
-def column_sums_kernel(out_ptr, x_ptr, rows, cols, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
-    col = tl.arange(0, BLOCK)
-    inside = col < cols
-    total = tl.zeros((BLOCK,), dtype=tl.float32)
-
-    # A loop over a run-time value is what Triton 3.6 cannot interpret beside NumPy 2.4.
-    for row in range(rows):
-        total += tl.load(x_ptr + row * cols + col, inside, other=0.0)
-
-    tl.store(out_ptr + col, total, inside)
 
 
 def problem(device: str) -> str:
@@ -41,8 +27,7 @@ def run(device: str) -> None:
     """Raises TalkError for a wrong result, and whatever a launch raises."""
     x = torch.arange(15, dtype=torch.float32, device=device).reshape(3, 5)
     out = torch.full((5,), torch.nan, device=device)
-    kernel: Any = column_sums_kernel
-    kernel[(1,)](out, x, 3, 5, BLOCK=8)
+    column_sums_kernel[(1,)](out, x, 3, 5, BLOCK=8)
     if not torch.equal(out, x.sum(dim=0)):
         raise TalkError(f"a kernel of three rows summed to {out.tolist()}")
 

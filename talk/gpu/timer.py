@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -106,7 +107,7 @@ def noise(ms: Sequence[float]) -> float:
     """
     low, median, high = (quantile(ms, q) for q in (0.2, 0.5, 0.8))
     sigma = (high - low) / 1.683
-    return 1.2533 * sigma / len(ms) ** 0.5 / max(median, 1e-12)
+    return 1.2533 * sigma / math.sqrt(len(ms)) / max(median, 1e-12)
 
 
 def quantile(values: Sequence[float], q: float) -> float:
@@ -141,7 +142,7 @@ def time_in_turn(
 
 
 def warm(call: Call, timer: Timer, matrix_bound: bool, clock: Clock) -> float:
-    """Bring the device to the state that is measured; returns the milliseconds of a call by then."""
+    """Bring the device to the state that is measured; returns the milliseconds of a call."""
     began, last = clock(), timer.samples(call, 1)[0]
     n = max(1, min(1000, round(WINDOW_MS / max(last, 1e-3))))
     while True:

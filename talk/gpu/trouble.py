@@ -81,7 +81,8 @@ def too_large(error: BaseException) -> str:
     required, limit = getattr(error, "required", 0), getattr(error, "limit", 0)
     name = getattr(error, "name", "resources")
     need, have = amount(required, name), amount(limit, name)
-    return f"one program needs {need} of {name}, this GPU gives it {have}: halve the block or num_stages"
+    advice = "halve the block or num_stages"
+    return f"one program needs {need} of {name}, this GPU gives it {have}: {advice}"
 
 
 def amount(count: int, name: str) -> str:

@@ -12,17 +12,27 @@ from talk.terminal.clean import clean, styled
 
 
 def checks(found: Sequence[Check]) -> RenderableType:
-    """One line per candidate that is right, one per comparison that is not."""
-    names = dict.fromkeys(check.candidate for check in found)
-    right = [right_line(name, [c for c in found if c.candidate == name and c.ok]) for name in names]
-    return Group(*(line for line in right if line), *(wrong(c) for c in found if not c.ok))
+    """One line for the candidates that are right on the same inputs, one for each that is wrong."""
+    right = [right_line(names, passed(found, names)) for names in alike(found)]
+    return Group(*right, *(wrong(check) for check in found if not check.ok))
 
 
-def right_line(name: str, passed: Sequence[Check]) -> Text | None:
-    if not passed:
-        return None
+def alike(found: Sequence[Check]) -> list[list[str]]:
+    """Candidates that passed on the same inputs, together."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name in dict.fromkeys(check.candidate for check in found if check.ok):
+        inputs = tuple(dict.fromkeys(check.inputs for check in passed(found, [name])))
+        groups.setdefault(inputs, []).append(name)
+    return list(groups.values())
+
+
+def passed(found: Sequence[Check], names: Sequence[str]) -> list[Check]:
+    return [check for check in found if check.ok and check.candidate in names]
+
+
+def right_line(names: Sequence[str], passed: Sequence[Check]) -> Text:
     inputs = ", ".join(dict.fromkeys(clean(check.inputs) for check in passed))
-    text = styled("✓ right  ", "live").append(clean(name), "strong")
+    text = styled("✓ right  ", "live").append(clean(", ".join(names)), "strong")
     return text.append(f"  on {inputs}{within(passed)}", "quiet")
 
 

@@ -24,10 +24,13 @@ def present(talk: Talk) -> int:
 
     Where there is no terminal to draw on, walks every step in plain text instead.
     """
-    terminal = Terminal(sys.stdin.fileno(), sys.stdout.fileno())
-    medium = medium_of(os.environ, sys.stdout, tty=sys.stdin.isatty() and sys.stdout.isatty())
-    if medium.colours is None:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return walk(talk)
+    medium = medium_of(os.environ, sys.stdout, tty=True)
+    if medium.colours is None:
+        print(f"TERM={os.environ.get('TERM', '')} draws no screens: every step as plain text.\n")
+        return walk(talk)
+    terminal = Terminal(sys.stdin.fileno(), sys.stdout.fileno())
     with Signals() as signals:
         return Driver(talk, terminal, medium, signals).run()
 
@@ -45,8 +48,8 @@ class Driver:
         talk.on_shell(self._shell)
 
     def run(self) -> int:
-        self._terminal.enter()
         try:
+            self._terminal.enter()
             self._talk.pump()
             self._paint()
             self._keyboard = Keyboard()
@@ -55,7 +58,7 @@ class Driver:
                 self._paint()
             return 0
         except Ended as ended:
-            return int(str(ended.code))
+            return 128 + ended.number
         finally:
             self._terminal.leave()
 

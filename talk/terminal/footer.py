@@ -16,7 +16,7 @@ GAP = "   "
 
 def footer(state: State, width: int, scrolls: bool) -> Text:
     """The most useful first; help and quit stay whatever the width."""
-    last = () if state.view == "jump" else (("?", "help"), ("q", "quit"))
+    last = (("?", "help"), ("q", "quit")) if state.view == "step" else ()
     room = width - length(last)
     kept: list[Key] = []
     for key in keys(state, scrolls):

@@ -48,7 +48,8 @@ def of_section(section: SectionOutline, state: State, reading: Reading) -> Itera
     on_stage = any(outline.number == section.number for outline in state.sections)
     for step in section.steps:
         address = (section.number, step.slug)
-        if step.performed and (address in state.done or not on_stage):
+        earlier = not on_stage and reading.talk and reading.talk.outcome(*address)
+        if address in state.done or earlier:
             yield from of_step(address, step, reading)
 
 

@@ -20,6 +20,8 @@ MODES = {
     "starting": "quiet",
 }
 
+WAITING = "PyTorch and Triton are loading; all keys work"
+
 
 def header(state: State, width: int) -> RenderableType:
     return Group(
@@ -68,7 +70,7 @@ def address(state: State) -> str:
 
 def mode(state: State) -> Text:
     text = styled(state.mode.upper(), MODES.get(state.mode, "quiet"))
-    return text.append("  ").append_text(line(state.why, "quiet"))
+    return text.append("  ").append_text(line(state.why or WAITING, "quiet"))
 
 
 def ends(left: Text, right: Text, width: int) -> Text:

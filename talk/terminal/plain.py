@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import time
 from collections.abc import Callable, Iterable
+from types import FrameType
 
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -17,6 +19,7 @@ from talk.terminal.clean import clean, styled
 from talk.terminal.growing import entries, growing
 from talk.terminal.header import elapsed, mode, title
 from talk.terminal.medium import lines_of, medium_of
+from talk.terminal.screen import READABLE
 from talk.terminal.summary import failed, summary
 from talk.terminal.takeaway import takeaway
 
@@ -24,6 +27,8 @@ FIRST_S, EVERY_S = 5.0, 10.0
 """A line of progress after so long, and then at most so often."""
 TWICE_S = 2.0
 """A second Ctrl-C within this ends the walk instead of one more step."""
+PATIENCE_S = 0.25
+"""How long a Ctrl-C waits to be noticed."""
 
 
 def walk(talk: Talk, *, console: Console | None = None) -> int:
@@ -32,11 +37,14 @@ def walk(talk: Talk, *, console: Console | None = None) -> int:
     Ctrl-C cancels the running step; twice in a row it ends the walk.
     """
     walker = Walk(talk, console or Console())
+    before = signal.signal(signal.SIGINT, walker.interrupt)
     try:
         walker.run()
     except KeyboardInterrupt:
         walker.print([Text("Interrupted.")])
         return 130
+    finally:
+        signal.signal(signal.SIGINT, before)
     return 1 if failed(talk.state, talk.reading) else 0
 
 
@@ -49,8 +57,10 @@ class Walk:
         self._talk = talk
         self._console = console
         self._clock = clock
+        self._width = min(console.width, READABLE)
         self._medium = medium_of(os.environ, console.file, tty=console.is_terminal)
         self._interrupted = float("-inf")
+        self._cancelling = False
 
     def run(self) -> None:
         while self._talk.state.mode == "starting" or not self._talk.state.sections:
@@ -70,7 +80,7 @@ class Walk:
     def print(self, blocks: Iterable[RenderableType]) -> None:
         """Each block, and a blank line after it."""
         for block in blocks:
-            for line in lines_of(block, self._console.width, ground=self._medium.ground):
+            for line in lines_of(block, self._width, ground=self._medium.ground):
                 self._console.file.write(self._medium.text(line).rstrip() + "\n")
             self._console.file.write("\n")
         self._console.file.flush()
@@ -108,19 +118,27 @@ class Walk:
                 )
 
     def _wait(self) -> None:
-        """Until the performer reports, a second at most."""
+        """Until the performer reports, or for a short while."""
         due = self._talk.performer.timeout()
-        seconds = 1.0 if due is None else min(1.0, due)
+        seconds = PATIENCE_S if due is None else min(PATIENCE_S, due)
         fds = self._talk.performer.fds()
-        try:
-            select.select(fds, [], [], seconds) if fds else time.sleep(seconds)
-        except KeyboardInterrupt:
+        if fds:
+            select.select(fds, [], [], seconds)
+        else:
+            time.sleep(seconds)
+        if self._cancelling:
             self._cancel()
         self._talk.pump()
 
     def _cancel(self) -> None:
-        now, before = self._clock(), self._interrupted
-        self._interrupted = now
-        if now - before < TWICE_S or not self._talk.state.running:
+        if not self._talk.state.running:
             raise KeyboardInterrupt
+        self._cancelling = False
         self._talk.tell(Command("cancel"))
+
+    def interrupt(self, number: int, frame: FrameType | None) -> None:
+        """A signal's handler: only a second one interrupts whatever goes on."""
+        now, before = self._clock(), self._interrupted
+        self._interrupted, self._cancelling = now, True
+        if now - before < TWICE_S:
+            raise KeyboardInterrupt

@@ -17,6 +17,7 @@ class Ended(SystemExit):
 
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)
+        self.number = number
 
 
 class Signals:

@@ -18,8 +18,9 @@ def summary(state: State, reading: Reading) -> RenderableType:
     trouble = failed(state, reading)
     performed = state.done | state.failed
     planned = sum(section.minutes for section in state.sections)
+    steps = f"{len(state.addresses)} step" + ("" if len(state.addresses) == 1 else "s")
     words = (
-        f"{len(state.addresses)} steps, {len(performed)} performed, {len(trouble)} failed"
+        f"{steps}, {len(performed)} performed, {len(trouble)} failed"
         f" · {elapsed(state.now - state.started)} of {planned} min"
     )
     lines = [line(f"✗ {name(address)}: {why}", "missing") for address, why in trouble.items()]

@@ -1,0 +1,218 @@
+"""One step → one outcome."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from talk.gpu.lowering import Request, lower_apart
+from talk.gpu.measure import Bench, Measured, Point, make_inputs, measure
+from talk.gpu.trouble import attempt
+from talk.outcome import Check, Failure, Lowering, Outcome, Prediction, Table
+from talk.record import Ceilings
+from talk.section import Measure, Predict, Profile, Run, Step, Sweep, Trace
+
+COMPILE_FOR = "sm_90"
+"""Where no GPU is, kernels are compiled for this one: it takes them through all of Triton."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stand:
+    """Where a step is performed. module: of its section. ceilings: what its model computes with.
+
+    make_room: called between the points of a sweep.
+    """
+
+    module: str
+    bench: Bench
+    ceilings: Ceilings | None = None
+    make_room: Callable[[], None] = lambda: None
+
+    @property
+    def live(self) -> bool:
+        return not self.bench.interpreted
+
+
+def perform(step: Step, blank: Outcome, stand: Stand) -> Outcome:
+    """`blank` filled with what the step leaves behind; a failure is part of it, never raised."""
+    work = partial(performed, step, blank, stand)
+    found = attempt(work, root=stand.bench.root, last=True)
+    return replace(blank, failure=found) if isinstance(found, Failure) else found
+
+
+def performed(step: Step, blank: Outcome, stand: Stand) -> Outcome:
+    match step:
+        case Predict():
+            return replace(blank, prediction=predicted(step, stand.ceilings))
+        case Run():
+            return ran(step, blank, stand)
+        case Trace():
+            return replace(blank, lowerings=lowered(step, step.targets, stand))
+        case Sweep():
+            return with_compiled(step, swept(step, blank, stand), stand)
+        case Profile():
+            return profiled(step, blank, stand)
+        case Measure():
+            return with_compiled(step, measured(step, blank, stand), stand)
+        case _:
+            return blank
+
+
+def predicted(step: Predict, ceilings: Ceilings | None) -> Prediction:
+    if ceilings is None:
+        return Prediction(model=None, reason="no ceilings were measured, here or in a recording")
+    return Prediction(model=float(step.model(ceilings)))
+
+
+def ran(step: Run, blank: Outcome, stand: Stand) -> Outcome:
+    if step.needs_gpu and not stand.live:
+        return replace(blank, note="needs a GPU")
+    result = step.fn()
+    if isinstance(result, Table):
+        return replace(blank, table=result)
+    return replace(blank, text=str(result))
+
+
+def measured(step: Measure, blank: Outcome, stand: Stand) -> Outcome:
+    """At the case's own size. A candidate that raised fails the step; the others are kept."""
+    point = Point(size=step.case.size if stand.live else step.case.small)
+    found = measure(step.case, step.candidates, point, stand.bench)
+    return replace(filled(blank, found), failure=next(iter(found.failures), None))
+
+
+def filled(blank: Outcome, found: Measured) -> Outcome:
+    return replace(blank, checks=found.checks, timings=found.timings, clocks=found.clocks)
+
+
+def swept(step: Sweep, blank: Outcome, stand: Stand) -> Outcome:
+    """Point by point; one that cannot be measured is a failed check, and the sweep goes on."""
+    points = tuple(points_of(step, stand.live))
+    found, hardened = Measured(), set[str]()
+    for n, point in enumerate(points):
+        # The hard inputs have sizes of their own: once per configuration.
+        configuration = str(point.keywords)
+        case = replace(step.case, hard=tuple) if configuration in hardened else step.case
+        hardened.add(configuration)
+        bench = telling(
+            stand.bench, f"{at_words(point)} ({n + 1} of {len(points)})", n / len(points)
+        )
+        work = partial(measure, case, step.candidates, point, bench)
+        found += at_point(attempt(work, root=bench.root), step, point)
+        stand.make_room()
+    return filled(blank, found)
+
+
+def telling(bench: Bench, where: str, fraction: float) -> Bench:
+    """The same, its progress prefixed with where the sweep is."""
+    tell = bench.progress
+    return replace(bench, progress=lambda text, _: tell(f"{where}: {text}", fraction))
+
+
+def at_words(point: Point) -> str:
+    return ", ".join(f"{name} {value:,}" for name, value in point.at.items())
+
+
+def at_point(found: Measured | Failure, step: Sweep, point: Point) -> Measured:
+    """A whole point that failed as a failed check of every candidate."""
+    if isinstance(found, Failure):
+        failed = (
+            Check(candidate=name, inputs="timed", ok=False, at=point.at, message=found.reason)
+            for name in step.candidates
+        )
+        return Measured(tuple(failed))
+    checks = (with_next_smaller(check, step, point) for check in found.checks)
+    return replace(found, checks=tuple(checks))
+
+
+def with_next_smaller(check: Check, step: Sweep, point: Point) -> Check:
+    """Beside a program that is too large for this GPU, the configuration to take instead."""
+    if check.ok or "one program needs" not in check.message:
+        return check
+    smaller = {
+        name: max((v for v in step.over[name] if v < value), default=None)
+        for name, value in point.keywords.items()
+    }
+    advice = ", ".join(f"{name} {value:,}" for name, value in smaller.items() if value)
+    needs = check.message.split(": halve")[0]
+    return replace(check, message=f"{needs}; next smaller: {advice}") if advice else check
+
+
+def points_of(step: Sweep, live: bool) -> Iterator[Point]:
+    """Every combination, the last parameter fastest; the first two values in the interpreter."""
+    size = step.case.size if live else step.case.small
+    over = {
+        name: values if live else step.small.get(name, values[:2])
+        for name, values in step.over.items()
+    }
+    for values in itertools.product(*over.values()):
+        at = dict(zip(over, values, strict=True))
+        yield Point(
+            at=at,
+            size={**size, **chosen(at, size, named=True)},
+            keywords=chosen(at, size, named=False),
+        )
+
+
+def chosen(at: Mapping[str, int], size: Mapping[str, int], *, named: bool) -> dict[str, int]:
+    """The parameters that the size names, or the others."""
+    return {name: value for name, value in at.items() if (name in size) == named}
+
+
+def profiled(step: Profile, blank: Outcome, stand: Stand) -> Outcome:
+    """Checked as everything is, then seen by two profilers; neither's times are results."""
+    point = Point(size=step.case.size if stand.live else step.case.small)
+    found = measure(step.case, step.candidates, point, replace(stand.bench, timer=None))
+    outcome = replace(blank, checks=found.checks, failure=next(iter(found.failures), None))
+    if not stand.live or outcome.failure:
+        return with_compiled(step, outcome, stand)
+    return with_counters(step, with_kernels(step, outcome, stand), stand)
+
+
+def with_kernels(step: Profile, outcome: Outcome, stand: Stand) -> Outcome:
+    from talk.gpu.profiling import profile
+
+    stand.bench.progress("watching the kernels", None)
+    inputs = make_inputs(step.case, step.case.size)
+    calls = {name: partial(candidate, *inputs) for name, candidate in step.candidates.items()}
+    seen = profile(calls)
+    return replace(
+        outcome, table=seen, note="" if seen else "PyTorch's profiler saw no kernel here"
+    )
+
+
+def with_counters(step: Profile, outcome: Outcome, stand: Stand) -> Outcome:
+    from talk.gpu.counters import counters
+
+    stand.bench.progress("reading the hardware counters", None)
+    found, reason = counters(stand.module, step.slug, step.candidates, stand.bench.root)
+    return replace(outcome, counters=found, counters_reason=reason)
+
+
+def with_compiled(step: Measure, outcome: Outcome, stand: Stand) -> Outcome:
+    """Without a GPU: the candidates compiled, and what each kernel takes."""
+    if stand.live or outcome.failure:
+        return outcome
+    found = lowered(step, (COMPILE_FOR,), stand)
+    return replace(outcome, lowerings=tuple(replace(lowering, stages=()) for lowering in found))
+
+
+def kernel_free(lowering: Lowering) -> bool:
+    """Whether the candidate launches no kernel of ours, as PyTorch's own operations do."""
+    return not lowering.kernel and lowering.failure.endswith("launches no Triton kernel.")
+
+
+def lowered(step: Measure, targets: tuple[str, ...], stand: Stand) -> tuple[Lowering, ...]:
+    """In a process that never interprets. A sweep is compiled at its last point."""
+    stand.bench.progress(f"compiling for {', '.join(targets)}", None)
+    last = tuple(points_of(step, live=True))[-1] if isinstance(step, Sweep) else None
+    request = Request(
+        module=stand.module,
+        step=step.slug,
+        targets=targets,
+        size=dict(last.size if last else step.case.size),
+        keywords=dict(last.keywords if last else {}),
+        timeout_s=step.deadline_s / 2,
+    )
+    return tuple(lowering for lowering in lower_apart(request) if not kernel_free(lowering))

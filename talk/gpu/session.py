@@ -1,0 +1,187 @@
+"""What the worker does all day: opens the sections, then performs what it is asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import torch
+
+from talk import stage
+from talk.commit import commit_of
+from talk.gpu import machine
+from talk.gpu.ceilings import DEADLINE_S, measure_ceilings
+from talk.gpu.clocks import Gpu
+from talk.gpu.ground import Ground
+from talk.gpu.link import Link
+from talk.gpu.measure import Bench
+from talk.gpu.outline import definitions
+from talk.gpu.perform import Stand, perform
+from talk.gpu.reload import Loaded, Sections
+from talk.gpu.shell import open_shell
+from talk.gpu.timer import FULL, QUICK, GpuTimer
+from talk.gpu.trouble import attempt
+from talk.messages import Ask, Report
+from talk.outcome import Code, Failure, Outcome
+from talk.performer import Hello
+from talk.record import Ceilings, Machine
+from talk.section import Measure, Predict, Step, Trace
+
+IMPORT_S = 60.0
+"""For what an edited demo does when it is imported."""
+
+USELESS = ("memory", "crash")
+"""Failures after which the next step gets a fresh process."""
+
+
+class Session:
+    """One worker's life, from the driver's hello to its end. root: the checkout of the demos."""
+
+    def __init__(self, link: Link, hello: Hello, ground: Ground, root: Path) -> None:
+        self._link = link
+        self._hello = hello
+        self._ground = ground
+        self._root = root
+        self._gpu = Gpu(machine.uuid() if self.live else "")
+        self._machine = joined(machine.describe(ground.mode, self._gpu), hello.known)
+        self._sections = Sections(hello.modules, root)
+        self._timer: GpuTimer | None = None
+
+    @property
+    def live(self) -> bool:
+        return self._ground.mode == "live"
+
+    def run(self) -> None:
+        """Until the driver goes, or a failure asks for a fresh process."""
+        if self.live:
+            torch.set_default_device("cuda")
+        self._refresh()
+        for broken in self._sections.broken():
+            self._link.report(Report(broken=broken.reason))
+        self._open()
+        for ask in self._link.asks():
+            if ask.do == "shell":
+                self._shell(ask)
+            elif not self._perform(ask):
+                return
+
+    def _open(self) -> None:
+        opened = stage.Opened(self._ground.mode, self._ground.why, self._machine)
+        self._link.report(Report(opened=opened))
+
+    def _refresh(self) -> None:
+        for outline in self._sections.refresh():
+            self._link.report(Report(outlined=stage.Outlined(outline)))
+
+    def _perform(self, ask: Ask) -> bool:
+        """False where this process is of no more use."""
+        blank = Outcome(
+            section=ask.section,
+            step=ask.step,
+            mode=self._ground.mode,
+            command=self._hello.command,
+            commit=self._hello.commit or "",
+        )
+        began = time.monotonic()
+        try:
+            with self._link.interruptible():
+                found = attempt(partial(self._outcome, ask, blank), root=self._root, last=True)
+        except KeyboardInterrupt:
+            self._link.disarm()
+            found = Failure(kind="cancelled", reason="cancelled")
+        outcome = replace(blank, failure=found) if isinstance(found, Failure) else found
+        outcome = replace(outcome, seconds=round(time.monotonic() - began, 3))
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self._link.report(Report(arrived=stage.Arrived(outcome)))
+        return outcome.failure is None or outcome.failure.kind not in USELESS
+
+    def _outcome(self, ask: Ask, blank: Outcome) -> Outcome:
+        self._link.begin(IMPORT_S)
+        if self._hello.commit is None:
+            blank = replace(blank, commit=commit_of(self._root))
+        loaded, behind = self._loaded(ask)
+        if isinstance(loaded, Failure):
+            return replace(blank, failure=loaded)
+        step = loaded.section.step(ask.step)
+        ceilings = self._ceilings(step)
+        self._link.begin(step.deadline_s)
+        stand = Stand(
+            module=loaded.outline.module,
+            bench=self._bench(),
+            ceilings=ceilings,
+            make_room=machine.spare_memory if self.live else lambda: None,
+        )
+        return replace(perform(step, blank, stand), behind=behind)
+
+    def _loaded(self, ask: Ask) -> tuple[Loaded | Failure, tuple[Code, ...]]:
+        """The section as it stands on disk now, and the definitions that will run."""
+        while True:
+            self._refresh()
+            found = self._sections[ask.section]
+            if isinstance(found, Failure):
+                return found, ()
+            if found.outline.step(ask.step) is None:
+                reason = f"there is no step {ask.section}/{ask.step} any more"
+                return Failure(kind="error", reason=reason), ()
+            behind = definitions(found.section.step(ask.step), found.outline.module, self._root)
+            # Else it was edited just now, and what was read may not be what was imported.
+            if self._sections.current():
+                return found, behind
+
+    def _bench(self) -> Bench:
+        return Bench(
+            interpreted=not self.live,
+            timer=self._gpu_timer() if self.live else None,
+            root=self._root,
+            budget=QUICK if self._hello.quick else FULL,
+            progress=self._link.progress,
+            clocks=self._gpu.clocks,
+        )
+
+    def _gpu_timer(self) -> GpuTimer:
+        if self._timer is None:
+            self._timer = GpuTimer(self._machine.device.l2_bytes)
+        return self._timer
+
+    def _ceilings(self, step: Step) -> Ceilings | None:
+        """This GPU's own, measured before the first step that needs them; else the recording's."""
+        needed = isinstance(step, (Measure, Predict)) and not isinstance(step, Trace)
+        if self.live and needed and self._machine.ceilings is None:
+            self._link.begin(DEADLINE_S)
+            found = measure_ceilings(self._gpu_timer(), self._link.progress)
+            self._machine = replace(self._machine, ceilings=found)
+            machine.spare_memory()
+            self._open()
+        if self.live:
+            return self._machine.ceilings
+        return self._hello.reference.ceilings if self._hello.reference else None
+
+    def _shell(self, ask: Ask) -> None:
+        loaded = self._sections[ask.section]
+        if isinstance(loaded, Failure):
+            self._link.report(Report(said=stage.Said(loaded.reason)))
+        else:
+            work = partial(open_shell, loaded, ask.step, ask.terminal, interpreted=not self.live)
+            failed = attempt(work, root=self._root, last=True)
+            if isinstance(failed, Failure):
+                self._link.report(Report(said=stage.Said(f"IPython ended: {failed.reason}")))
+        self._link.report(Report(shut=True))
+
+
+def joined(here: Machine, known: Machine | None) -> Machine:
+    """With the ceilings that were measured in this same place before."""
+    if known is None or not here.same_place(known):
+        return here
+    return replace(here, ceilings=known.ceilings)
+
+
+def leave() -> None:
+    """At once: a device that is lost may hang an orderly exit."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)

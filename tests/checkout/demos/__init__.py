@@ -1,0 +1,3 @@
+"""A small package of demos, for tests of what performs them."""
+
+ORDER = ("s1_small",)

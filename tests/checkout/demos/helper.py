@@ -1,0 +1,5 @@
+"""What the small section imports."""
+
+
+def twice(x):
+    return x + x
