@@ -1,4 +1,4 @@
-"""One constraint explains why the baseline fails, and where the memory wall is.
+"""One constraint explains why the baseline is slow, and finds the memory wall.
 
 The roofline expects the naive add at the bandwidth ceiling. It is nowhere near, so something
 that the roofline does not know stands in the way. We find it by measurement, add it to the

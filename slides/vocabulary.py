@@ -63,13 +63,9 @@ class Found:
     missing: dict[str, list[str]] = field(default_factory=dict)
 
     def troubles(self) -> list[str]:
-        """One line for everything that a presenter should know of."""
+        """One line for each step with something stale or missing: what, and on which slides."""
         named = (("STALE", self.stale), ("MISSING", self.missing))
-        return [
-            f"{word}: {ref} (slide {', '.join(slides)})"
-            for word, found in named
-            for ref, slides in found.items()
-        ]
+        return [line for word, found in named for line in by_step(word, found)]
 
     def note(self, badge: Badge, ref: str, slide: str) -> None:
         """Remember what is stale or missing, and where."""
@@ -82,6 +78,19 @@ class Found:
         """Steps that no slide tells of."""
         every = (f"{outline.number}/{step.slug}" for outline in outlines for step in outline.steps)
         return [f"{address} is on no slide" for address in every if address not in self.steps]
+
+
+def by_step(word: str, found: dict[str, list[str]]) -> list[str]:
+    steps: dict[str, list[str]] = {}
+    for ref in found:
+        steps.setdefault(re.split(r"[\[.]", ref)[0], []).append(ref)
+    slides = {
+        step: dict.fromkeys(s for ref in refs for s in found[ref]) for step, refs in steps.items()
+    }
+    return [
+        f"{word} {step}: {', '.join(refs)} (slide {', '.join(slides[step])})"
+        for step, refs in steps.items()
+    ]
 
 
 class Vocabulary:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -62,13 +63,25 @@ def incomplete(talk: Record) -> str:
 
 
 def latest(talk: Record) -> Record:
-    """The last outline, outcome and vote of each step; the host's name is nobody's business."""
+    """The last outline, outcome and vote of each step, without what is private to the machine."""
     last: dict[tuple[str, int, str], Event] = {}
     for event in talk.events:
         if event.kind in ("outline", "outcome", "vote"):
-            last[event.kind, event.section, event.step] = event
+            last[event.kind, event.section, event.step] = published(event)
     machine = dataclasses.replace(talk.machine, host="")
     return Record(machine, tuple(last.values()))
+
+
+FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")
+"""An absolute path up to its last part."""
+
+
+def published(event: Event) -> Event:
+    """The event with the folders of this machine cut from what a step printed."""
+    if event.outcome is None or not event.outcome.output:
+        return event
+    output = FOLDERS.sub("…/", event.outcome.output)
+    return dataclasses.replace(event, outcome=dataclasses.replace(event.outcome, output=output))
 
 
 def replace_folder(to: Path, talk: Record) -> None:

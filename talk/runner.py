@@ -14,7 +14,6 @@ from pathlib import Path
 from talk import record, stage
 from talk.errors import RecordError, TalkError
 from talk.number import Reading
-from talk.outcome import Outcome
 from talk.performer import Performer, Replayer
 from talk.record import Event, Record
 from talk.recorder import Recorder
@@ -125,9 +124,3 @@ def recording(gpu: str = "", root: Path = RECORDINGS) -> Record | None:
         folders, key=lambda f: (machines[f].device.name == gpu, machines[f].started), reverse=True
     )
     return record.read(ranked[0]) if ranked else None
-
-
-def failures(talk: Record) -> tuple[Outcome, ...]:
-    """The latest outcomes that failed."""
-    found = (talk.outcome(o.number, s.slug) for o in talk.outlines for s in o.steps)
-    return tuple(outcome for outcome in found if outcome and outcome.failure)

@@ -238,7 +238,7 @@ def test_checks_say_right_once_and_wrong_each_time():
         Check(candidate="torch", inputs="ragged", ok=True, error=0.0, tolerance=1e-6),
         Check(candidate="planted", inputs="ragged", ok=False, at={"block": 2}, message="3 differ"),
     ]
-    assert text(checks(found)) == (
+    assert text(checks(found), 80) == (
         "✓ right  naive, torch  on timed, ragged; error 2e-07 within 1e-06\n"
         "✗ WRONG  planted  on ragged at block 2\n"
         "         3 differ"

@@ -102,10 +102,11 @@ class Part:
 
     @classmethod
     def of(cls, got: Tensor, expected: Tensor, relative: float, size: float) -> Part:
-        got, expected = got.double(), expected.double()
+        # Rounded as the result is, so that what overflows its dtype is infinite in both.
+        got, expected = got.double(), expected.to(got.dtype).double()
         same = (got == expected) | (got.isnan() & expected.isnan())
         error = torch.where(same, 0.0, (got - expected).abs())
-        allowed = relative * (expected.abs() + size)
+        allowed = relative * (expected.nan_to_num(0.0, 0.0, 0.0).abs() + size)
         # NaN compares as false: it is wrong unless it was expected.
         wrong = ~(same | (error <= allowed))
         at = int(torch.argmax((error / allowed.clamp_min(1e-300)).nan_to_num(torch.inf)))

@@ -14,8 +14,13 @@ from talk.terminal.ruled import Ruled
 
 
 def code(shown: Sequence[Code]) -> RenderableType:
-    """Every definition under its place in the checkout."""
-    return Group(*(part for each in shown for part in (place(each), Ruled(highlighted(each.text)))))
+    """Every definition under its place in the checkout, with a blank line between them."""
+    parts = [part for each in shown for part in (Text(), place(each), ruled(each))]
+    return Group(*parts[1:])
+
+
+def ruled(each: Code) -> RenderableType:
+    return Ruled(highlighted(each.text))
 
 
 def place(each: Code) -> Text:

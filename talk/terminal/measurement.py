@@ -170,10 +170,11 @@ def best_ties(found: Sequence[Result], field: str) -> list[str]:
 
 
 def common(found: Sequence[Result]) -> str:
-    """Samples and the widest spread of a sweep, in one line."""
-    least, most = min(r.timing.n for r in found), max(r.timing.n for r in found)
-    samples = f"{least}" if least == most else f"{least} to {most}"
-    widest = max(relative(r.timing) for r in found)
+    """Samples and the widest spread of a sweep's rates, in one line."""
+    rated = [r.timing for r in found if OVERHEAD not in r.flags] or [r.timing for r in found]
+    least, most = min(t.n for t in rated), max(t.n for t in rated)
+    samples = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    widest = max(relative(timing) for timing in rated)
     return f"medians of n {samples}; p20–p80 at most {look.quantity(widest, 'share')} of the median"
 
 

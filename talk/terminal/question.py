@@ -81,7 +81,8 @@ def question(asked: Question) -> RenderableType:
     lines = [answer(n, choice, asked) for n, choice in enumerate(asked.step.choices, 1)]
     if asked.settled:
         return Group(*lines, Text(), verdict(asked))
-    return Group(*(part for line in lines for part in (line, Text())))
+    spaced = [part for line in lines for part in (Text(), line)]
+    return Group(*spaced[1:])
 
 
 def answer(number: int, choice: str, asked: Question) -> Text:

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from dataclasses import replace
 
 import torch
 import triton
@@ -75,6 +76,13 @@ ADD = Case(
     mix="2:1",
     hard=hard,
 )
+
+
+FULL = replace(ADD, name="a large add", size={"n": 2**28})
+
+
+def add_1024(x, y):
+    return add(x, y, block=1024)
 
 
 def nap():
@@ -151,6 +159,7 @@ SECTION = Section(
             choices={"under 1 ms": (0.0, 1e-3), "over": (1e-3, 9.0)},
             model=lambda ceilings: ceilings.seconds(bytes=3 * 2**22, mix="2:1"),
         ),
+        Measure("full", "Add much", FULL, {"torch": reference, "triton": add_1024}),
         Trace("lowered", "Lowered", ADD, {"triton": add}, targets=("sm_90",)),
     ),
     exercise=Exercise(slug="add", title="add", task="Write it again.", minutes=2),

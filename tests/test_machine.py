@@ -1,0 +1,225 @@
+"""This machine: what it says of itself, and what it was measured to reach."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from talk import stage
+from talk.gpu import clocks, machine
+from talk.gpu.ceilings import array_bytes, measure_ceilings, moved_bytes
+from talk.gpu.check import compare
+from talk.gpu.ground import no_gpu
+from talk.gpu.selftest import explained
+from talk.gpu.trouble import attempt, explain
+from talk.outcome import Failure
+from talk.performer import Hello
+from talk.section import MIXES
+from talk.worker import Worker
+from tests.conftest import SMALL
+from tests.test_worker import Driver
+
+
+def test_without_a_gpu_the_processor_stands_in_and_has_no_clocks() -> None:
+    described = machine.describe("simulated", clocks.Gpu())
+    assert described.device.kind == "cpu" and described.device.name
+    assert described.device.l2_bytes is None
+    assert described.software.torch and described.software.triton and described.host
+
+
+def test_a_processor_without_a_name_is_named_by_its_kind(tmp_path: Path) -> None:
+    listed = tmp_path / "cpuinfo"
+    listed.write_text("processor\t: 0\nmodel name\t: Some CPU: 9000\n")
+    assert machine.processor_name(listed) == "Some CPU: 9000"
+    assert machine.processor_name(tmp_path / "none")
+
+
+class NVMLError(Exception):
+    """As pynvml raises it."""
+
+
+def nvml(**answers: Any) -> types.SimpleNamespace:
+    """A library that knows only these answers."""
+
+    def say(answer: Any) -> Callable[..., Any]:
+        def ask(*_: Any) -> Any:
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        return ask
+
+    names = {
+        "nvmlDeviceGetPowerUsage": answers.get("power", NVMLError()),
+        "nvmlDeviceGetPowerManagementLimit": answers.get("limit", NVMLError()),
+        "nvmlDeviceGetClockInfo": answers.get("clock", NVMLError()),
+        "nvmlDeviceGetTemperature": answers.get("temperature", NVMLError()),
+        "nvmlDeviceGetCurrentClocksThrottleReasons": answers.get("reasons", NVMLError()),
+        "nvmlSystemGetDriverVersion": answers.get("driver", NVMLError()),
+    }
+    functions = {name: say(answer) for name, answer in names.items()}
+    return types.SimpleNamespace(
+        NVMLError=NVMLError, NVML_CLOCK_SM=1, NVML_CLOCK_MEM=2, **functions
+    )
+
+
+def gpu(**answers: Any) -> clocks.Gpu:
+    found = clocks.Gpu()
+    found._nvml = nvml(**answers)
+    return found
+
+
+def test_what_nvml_does_not_say_is_none_and_never_zero() -> None:
+    reading = gpu(power=312_500, reasons=0x4 | 0x40 | 0x1).clocks()
+    assert reading is not None
+    assert reading.power_w == 312.5
+    assert reading.throttle == ("power cap", "hardware thermal")
+    assert (reading.sm_mhz, reading.memory_mhz, reading.temperature_c) == (None, None, None)
+    assert gpu(reasons=0).clocks().throttle == ()  # type: ignore[union-attr]
+    assert gpu().power_limit_w() is None
+    assert gpu(limit=700_000, driver=b"580.1").power_limit_w() == 700.0
+    assert gpu(driver=b"580.1").driver() == "580.1"
+
+
+@pytest.mark.parametrize(
+    ("free", "each"), [(140 * 2**30, 2**30), (8 * 2**30, 2**30), (7 * 2**30, 2**29), (2**30, 2**27)]
+)
+def test_arrays_shrink_where_memory_is_short(free: int, each: int) -> None:
+    assert array_bytes(free) == each
+
+
+def test_every_mix_has_its_bytes() -> None:
+    assert [moved_bytes(mix, 10) for mix in MIXES] == [10, 10, 20, 30, 40]
+
+
+class Cuda:
+    """As `torch.cuda` answers where there is no GPU."""
+
+    def __init__(self, warning: str = "") -> None:
+        self._warning = warning
+
+    def is_available(self) -> bool:
+        if self._warning:
+            import warnings
+
+            warnings.warn(self._warning, stacklevel=1)
+        return False
+
+
+def torch_with(cuda: str | None, warning: str = "") -> types.SimpleNamespace:
+    version = types.SimpleNamespace(cuda=cuda, hip=None)
+    return types.SimpleNamespace(cuda=Cuda(warning), version=version)
+
+
+def test_why_there_is_no_gpu_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    assert no_gpu(torch_with(None)).endswith("this PyTorch is built for the CPU alone")
+    assert no_gpu(torch_with("12.8")).endswith("PyTorch finds none")
+    old = "CUDA initialization: The NVIDIA driver on your system is too old (found version 1)."
+    assert no_gpu(torch_with("12.8", old)).endswith("driver on your system is too old")
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    assert no_gpu(torch_with("12.8")) == "TRITON_INTERPRET is set"
+
+
+@pytest.mark.parametrize(
+    ("said", "advice"),
+    [
+        ("RuntimeError: Failed to find C compiler. Please specify via CC", "install gcc"),
+        ("AssertionError: libcuda.so cannot found!", "install the NVIDIA driver"),
+        ("TypeError: only 0-dimensional arrays can be converted", "numpy<2.4"),
+        ("ValueError: something else", "something else"),
+    ],
+)
+def test_what_is_missing_is_named_with_what_to_install(said: str, advice: str) -> None:
+    assert advice in explained(Failure(kind="error", reason=said))
+
+
+def test_python_headers_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sysconfig.get_path", lambda name: "/nowhere")
+    failed = Failure(kind="error", reason="CalledProcessError: Command '['gcc', …]' returned 1")
+    assert "-dev" in explained(failed) and "Python.h" in explained(failed)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "reason"),
+    [
+        (MemoryError(), "memory", "out of memory"),
+        (
+            RuntimeError("CUDA error: an illegal memory access was encountered\nCompile with …"),
+            "crash",
+            "CUDA error: an illegal memory access was encountered",
+        ),
+        (RuntimeError("Triton Error [CUDA]: misaligned address"), "crash", "Triton Error [CUDA]"),
+        (KeyError("x"), "error", "KeyError"),
+    ],
+)
+def test_a_failure_has_its_kind_and_one_sentence(error: Exception, kind: str, reason: str) -> None:
+    failure = explain(error)
+    assert failure.kind == kind
+    assert failure.reason.startswith(reason) and "\n" not in failure.reason
+
+
+def test_a_device_that_is_lost_ends_more_than_one_attempt() -> None:
+    def lose() -> None:
+        raise RuntimeError("CUDA error: unspecified launch failure")
+
+    with pytest.raises(RuntimeError):
+        attempt(lose)
+    assert isinstance(attempt(lose, last=True), Failure)
+
+
+# On a GPU
+
+
+@pytest.mark.gpu
+def test_ceilings_are_plausible_beside_the_data_sheet() -> None:
+    from talk.gpu.timer import GpuTimer
+
+    device = machine.device(clocks.Gpu(machine.uuid()))
+    ceilings = measure_ceilings(GpuTimer(device.l2_bytes), lambda text, fraction: None)
+    assert device.nominal_gbps is not None
+    for mix, gbps in ceilings.bandwidth_gbps.items():
+        assert 0.5 < gbps / device.nominal_gbps < 1.0, mix
+    assert 0.5 < ceilings.launch_us < 50
+    assert 1e7 < ceilings.programs_per_s < 1e11
+
+
+@pytest.mark.gpu
+def test_the_streaming_kernels_do_what_they_are_counted_for() -> None:
+    import torch
+
+    from talk.gpu import kernels
+
+    out, x, y, z = (torch.rand(4096, device="cuda") for _ in range(4))
+    for kernel, inputs, expected in (
+        (kernels.write_kernel, (), torch.ones_like(x)),
+        (kernels.copy_kernel, (x,), x),
+        (kernels.add_kernel, (x, y), x + y),
+        (kernels.add_three_kernel, (x, y, z), x + y + z),
+    ):
+        kernel[(16,)](out, *inputs, BLOCK=256)
+        assert compare(out, expected.double(), 1e-6).ok
+
+
+@pytest.mark.gpu
+def test_an_add_at_full_size_is_near_the_ceiling_of_its_mix() -> None:
+    worker = Worker(Hello(modules=("demos.s1_small",), command="", commit=""), root=SMALL)
+    driver = Driver(worker)
+    driver.until(stage.Opened)
+    outcome = driver.perform("full")
+    opened = [event for event in driver.heard if isinstance(event, stage.Opened)][-1]
+    worker.close()
+    assert outcome.failure is None and opened.machine is not None, outcome
+    assert opened.machine.ceilings is not None
+    times = {timing.candidate: timing for timing in outcome.timings}
+    triton = times["triton"]
+    gbps = triton.bytes / triton.median_ms / 1e6
+    assert gbps > 0.97 * opened.machine.ceilings.bandwidth_gbps["2:1"]
+    assert gbps < 1.02 * opened.machine.ceilings.best_gbps
+    assert triton.config["num_warps"] == 4 and triton.config["registers"] > 0
+    assert triton.compile_ms is not None and triton.n >= 10
+    assert len(outcome.clocks) in (0, 2)

@@ -1,0 +1,53 @@
+"""The committed recordings hold what replay, slides and tests need, and nothing private."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from talk import keep, record, runner
+from talk.number import Reading, flags_of
+from talk.sentence import say
+
+FOLDERS = sorted(path.parent for path in runner.RECORDINGS.glob("*/machine.json"))
+
+
+def test_there_is_one_and_all_stay_small():
+    sizes = [path.stat().st_size for path in runner.RECORDINGS.rglob("*") if path.is_file()]
+    assert FOLDERS and sum(sizes) < 2_000_000
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_recording_is_complete_live_and_of_one_commit(folder):
+    kept = record.read(folder)
+    assert keep.incomplete(kept) == ""
+    assert len({event.outcome.commit for event in kept.events if event.outcome}) == 1
+    assert all(event.outcome.commit for event in kept.events if event.outcome)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_recording_names_no_host_and_no_absolute_path(folder):
+    assert record.read(folder).machine.host == ""
+    text = "".join(path.read_text(encoding="utf-8") for path in Path(folder).iterdir())
+    assert not re.findall(r"(?<![\w.])/(?:home|root|tmp|work|opt|usr|mnt)/[^\s\"\\]*", text)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_every_take_away_of_a_recording_can_be_said(folder):
+    kept = record.read(folder)
+    reading = Reading(recording=kept)
+    for outline in kept.outlines:
+        for step in outline.steps:
+            assert not step.says or say(step.says, reading, outline.number), step.slug
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_no_recorded_bandwidth_is_above_the_nominal_peak(folder):
+    kept = record.read(folder)
+    nominal = kept.machine.device.nominal_gbps
+    timings = [t for e in kept.events if e.outcome for t in e.outcome.timings]
+    rated = [t for t in timings if not flags_of(t, kept.machine.ceilings)]
+    assert rated and nominal
+    assert max(t.bytes / t.median_ms / 1e6 for t in rated) <= nominal

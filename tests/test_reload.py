@@ -1,0 +1,156 @@
+"""Edit and run again: the new code runs, and it is the code that is shown (case K11)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from talk import stage
+from talk.gpu.reload import Sections
+from talk.outcome import Failure, Outcome
+from talk.performer import Hello
+from talk.worker import Worker
+from tests.test_worker import NO_GPU, Driver
+
+DEMO = "demos/s1_small.py"
+
+
+@pytest.fixture
+def stood(checkout: Path) -> Iterator[tuple[Driver, Path]]:
+    """A worker on a checkout that may be edited."""
+    hello = Hello(modules=("demos.s1_small",), command="just demo 1", commit="")
+    worker = Worker(hello, root=checkout, environment=NO_GPU)
+    driver = Driver(worker)
+    driver.until(stage.Opened)
+    yield driver, checkout
+    worker.close()
+
+
+def edit(root: Path, path: str, old: str, new: str) -> None:
+    """As an editor saves, with the time stamps of before: size and time may tell nothing."""
+    file = root / path
+    text, stamps = file.read_text(), file.stat()
+    assert text.count(old) == 1, old
+    file.write_text(text.replace(old, new))
+    os.utime(file, ns=(stamps.st_atime_ns, stamps.st_mtime_ns))
+
+
+def text_of(outcome: Outcome, name: str) -> str:
+    return next(code.text for code in outcome.behind if code.name == name)
+
+
+def test_an_edited_kernel_and_an_edited_helper_run_and_are_shown(
+    stood: tuple[Driver, Path],
+) -> None:
+    driver, root = stood
+    before = driver.perform("doubled")
+    assert before.table is not None and before.table.rows[1][1] == 4.0
+
+    # Of the same size, within the same second, in a module that the section imports.
+    edit(root, "demos/helper.py", "return x + x", "return x * 9")
+    after = driver.perform("doubled")
+    assert after.table is not None and after.table.rows[1][1] == 18.0
+    assert "return x * 9" in text_of(after, "twice")
+
+    assert not [c for c in driver.perform("blocks").checks if c.at["block"] == 64 and not c.ok]
+    edit(root, DEMO, "tl.load(x_ptr + i, inside) + tl", "tl.load(x_ptr + i, inside) - tl")
+    wrong = driver.perform("blocks")
+    assert not next(c for c in wrong.checks if c.at["block"] == 64).ok
+    assert "inside) - tl" in text_of(wrong, "add_kernel")
+
+
+def test_a_broken_file_fails_the_step_by_file_and_line_and_mending_it_helps(
+    stood: tuple[Driver, Path],
+) -> None:
+    driver, root = stood
+    edit(root, "demos/helper.py", "return x + x", "return (x +")
+    outlines = sum(isinstance(event, stage.Outlined) for event in driver.heard)
+    failure = driver.perform("doubled").failure
+    assert failure is not None and failure.kind == "error"
+    assert failure.reason.startswith("demos/helper.py line 5: SyntaxError: ")
+    assert sum(isinstance(event, stage.Outlined) for event in driver.heard) == outlines
+
+    edit(root, "demos/helper.py", "return (x +", "return x + x")
+    edit(root, DEMO, '"Through a helper"', '"Through another"')
+    assert driver.perform("doubled").failure is None
+    newest = [event.outline for event in driver.heard if isinstance(event, stage.Outlined)][-1]
+    step = newest.step("doubled")
+    assert step is not None and step.title == "Through another"
+
+
+def test_a_step_that_was_taken_out_is_a_failure_and_not_the_end(
+    stood: tuple[Driver, Path],
+) -> None:
+    driver, root = stood
+    edit(root, DEMO, 'Run("doubled", "Through a helper", doubled),', "")
+    failure = driver.perform("doubled").failure
+    assert failure is not None
+    assert failure.reason == "there is no step 1/doubled any more"
+
+
+PLAIN = '''"""A claim."""
+
+from demos.values import VALUE
+from talk import Exercise, Run, Section
+
+STEP = Run("a", "A", lambda: str(VALUE))
+SECTION = Section(
+    number=2,
+    title="Two",
+    minutes=1,
+    naive=(STEP,),
+    profile=(Run("b", "B", lambda: ""),),
+    rewrite=(Run("c", "C", lambda: ""),),
+    fuse=(Run("d", "D", lambda: ""),),
+    exercise=Exercise(slug="e", title="E", task="Do.", minutes=1),
+)
+'''
+
+
+@pytest.fixture
+def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sections]:
+    """Sections in this process, in a package that no other test imports."""
+    package = tmp_path / "demos"
+    package.mkdir()
+    (package / "s2_plain.py").write_text(PLAIN)
+    (package / "values.py").write_text("VALUE = 1\n")
+    kept = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "demos"}
+    for name in kept:
+        del sys.modules[name]
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield Sections(("demos.s2_plain",), tmp_path)
+    for name in [name for name in sys.modules if name.split(".")[0] == "demos"]:
+        del sys.modules[name]
+    sys.modules.update(kept)
+
+
+def test_nothing_is_imported_twice_while_nothing_changes(plain: Sections) -> None:
+    assert [outline.number for outline in plain.refresh()] == [2]
+    first = plain[2]
+    assert plain.refresh() == ()
+    assert plain[2] is first and plain.current()
+
+
+def test_a_section_that_does_not_declare_itself_is_named(plain: Sections, tmp_path: Path) -> None:
+    path = tmp_path / "demos" / "s2_plain.py"
+    path.write_text(PLAIN.replace("SECTION =", "SECTIONS ="))
+    assert plain.refresh() == ()
+    (failure,) = plain.broken()
+    assert failure.reason.startswith("demos.s2_plain: demos.s2_plain has no SECTION.")
+    path.write_text(PLAIN.replace("number=2", "number=3"))
+    plain.refresh()
+    assert "declares section 3" in plain.broken()[0].reason
+    path.write_text(PLAIN)
+    assert [outline.title for outline in plain.refresh()] == ["Two"]
+    assert not isinstance(plain[2], Failure)
+
+
+def test_a_section_that_was_not_opened_is_a_failure(plain: Sections) -> None:
+    plain.refresh()
+    unknown = plain[7]
+    assert isinstance(unknown, Failure) and "section 7 was not opened" in unknown.reason
