@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -83,3 +84,15 @@ def deck(folder: Path, slides: str, record: Record | None = None) -> Deck:
 
 def slide(body: str, address: str = "9/baseline") -> str:
     return f'{{% call slide("{address}") %}}{body}{{% endcall %}}'
+
+
+def on(deck: Deck, name: str = "s9-baseline") -> str:
+    """The HTML of one slide."""
+    found = re.search(rf'<section id="{name}".*?</section>', deck.html, re.DOTALL)
+    assert found, f"no slide {name}"
+    return found.group()
+
+
+def words(html: str) -> str:
+    """HTML as one reads it."""
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())

@@ -80,7 +80,8 @@ def test_a_counter_is_named_by_its_candidate_and_its_column() -> None:
     reading = Reading(recording=Record(records.MACHINE, (outline, event)))
     assert str(reading.number("5/rows[naive].dram")) == "0.410 %"
     assert str(reading.number("5/rows[naive].time")) == "2.00 ms"
-    assert reading.number("5/rows[32, reduce].block_limit").value is None or True
+    limit = reading.number("5/rows[32, vectorized_elementwise_kernel].block_limit")
+    assert limit.value == 1024
 
 
 @pytest.mark.parametrize("text", ["", "==ERROR== nothing", HEAD, '\x00\n\n"ID"'])

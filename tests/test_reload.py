@@ -116,6 +116,7 @@ def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sections]
     """Sections in this process, in a package that no other test imports."""
     package = tmp_path / "demos"
     package.mkdir()
+    (package / "__init__.py").write_text("")
     (package / "s2_plain.py").write_text(PLAIN)
     (package / "values.py").write_text("VALUE = 1\n")
     kept = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "demos"}
@@ -141,7 +142,9 @@ def test_a_section_that_does_not_declare_itself_is_named(plain: Sections, tmp_pa
     path.write_text(PLAIN.replace("SECTION =", "SECTIONS ="))
     assert plain.refresh() == ()
     (failure,) = plain.broken()
-    assert failure.reason.startswith("demos.s2_plain: demos.s2_plain has no SECTION.")
+    assert failure.reason == (
+        "demos.s2_plain has no SECTION: declare one at the bottom of the module"
+    )
     path.write_text(PLAIN.replace("number=2", "number=3"))
     plain.refresh()
     assert "declares section 3" in plain.broken()[0].reason

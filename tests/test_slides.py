@@ -19,14 +19,9 @@ from talk.errors import TalkError
 from talk.outcome import Code
 from talk.record import Event, Record
 from tests import decks, records
-from tests.decks import EVIL, deck, slide, talk
+from tests.decks import EVIL, deck, on, slide, talk, words
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def words(html: str) -> str:
-    """A page as one reads it."""
-    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
 
 
 @pytest.mark.parametrize(
@@ -68,7 +63,7 @@ def test_a_template_that_does_not_parse_names_its_line(tmp_path):
 
 def test_a_number_carries_unit_spread_badge_and_passport(tmp_path):
     body = slide("{{ number('9/baseline[naive].gbps', 'the naive add') }}")
-    page = words(deck(tmp_path, body, fresh(tmp_path)).html)
+    page = words(on(deck(tmp_path, body, fresh(tmp_path))))
     assert "the naive add 20.0 GB/s 19.8–20.2 GB/s ▣ RECORDED" in page
     for known in (
         "Test GPU 9000",
@@ -86,7 +81,7 @@ def test_a_number_not_measured_is_shown_and_listed_as_missing(tmp_path):
     lacking = without(talk(), "blocks")
     body = "{{ number('9/blocks[32].gbps') }}{{ bars('9/blocks') }}{{ says('9/blocks') }}"
     made = deck(tmp_path, slide(body), lacking)
-    assert words(made.html).count("✕ MISSING") == 4  # the fourth is in the passport
+    assert words(on(made)).count("✕ MISSING") == 4  # the fourth is in the passport
     assert made.found.missing == {
         "9/blocks[32].gbps": ["s9-baseline"],
         "9/blocks": ["s9-baseline"],
@@ -95,12 +90,12 @@ def test_a_number_not_measured_is_shown_and_listed_as_missing(tmp_path):
 
 def test_a_step_that_failed_is_missing_with_its_reason(tmp_path):
     made = deck(tmp_path, slide("{{ bars('9/broken') }}"), talk(record=records.record()))
-    assert "✕ MISSING 9/broken: the worker was ended by signal 11" in words(made.html)
+    assert "✕ MISSING 9/broken: the worker was ended by signal 11" in words(on(made))
 
 
 def test_an_overhead_bound_time_claims_no_rate(tmp_path):  # case M1
     quick = decks.changed(talk(), median_ms=0.004, p20_ms=0.004, p80_ms=0.004, min_ms=0.004)
-    page = deck(tmp_path, slide("{{ bars('9/baseline') }}"), quick).html
+    page = on(deck(tmp_path, slide("{{ bars('9/baseline') }}"), quick))
     assert words(page).count("overhead-bound") >= 2
     assert 'class="bar" style="width: 0.0%"' in page
 
@@ -108,7 +103,7 @@ def test_an_overhead_bound_time_claims_no_rate(tmp_path):  # case M1
 def test_faster_than_memory_is_never_a_share_of_it(tmp_path):  # case M2
     cached = decks.changed(talk(), median_ms=1.0, p20_ms=1.0, p80_ms=1.0, min_ms=1.0)
     made = deck(tmp_path, slide("{{ number('9/baseline[naive].share') }}"), cached)
-    shown = words(made.html.split("<aside")[0])
+    shown = words(on(made).split("<aside")[0])
     assert "above the ceiling: cache-resident?" in shown
     assert "600 %" not in shown
 
@@ -117,12 +112,12 @@ def test_reversed_numbers_reverse_the_sentence_on_the_slide(tmp_path):
     body = slide("{{ says('9/baseline') }}")
     slow = deck(tmp_path, body, talk())
     fast = deck(tmp_path, body, talk(record=records.whole(naive_ms=6.1, torch_ms=600.0)))
-    assert "1.00 % of the ceiling, slower than torch." in words(slow.html)
-    assert "98.4 % of the ceiling, faster than torch." in words(fast.html)
+    assert "1.00 % of the ceiling, slower than torch." in words(on(slow))
+    assert "98.4 % of the ceiling, faster than torch." in words(on(fast))
 
 
 def test_code_is_the_text_that_ran(tmp_path):
-    html = deck(tmp_path, slide("{{ code('9/baseline', 'add_one') }}")).html
+    html = on(deck(tmp_path, slide("{{ code('9/baseline', 'add_one') }}")))
     shown = re.search(r"<code>(.*?)</code>", html, re.DOTALL)
     assert shown
     plain = re.sub(r"<[^>]*>", "", shown[1]).replace("&lt;", "<").replace("&gt;", ">")
@@ -144,7 +139,7 @@ def test_code_that_does_not_fit_fails_and_names_the_slide(tmp_path, text, size):
 def test_more_bars_than_fit_fail_and_a_long_table_says_what_it_leaves_out(tmp_path):
     with pytest.raises(TalkError, match="slide s9-rows: 40 bars"):
         deck(tmp_path, slide("{{ bars('9/rows', 'time') }}", "9/rows"))
-    page = words(deck(tmp_path, slide("{{ table('9/rows', 5) }}", "9/rows")).html)
+    page = words(on(deck(tmp_path, slide("{{ table('9/rows', 5) }}", "9/rows")), "s9-rows"))
     assert "the first 5 of 40 rows" in page
     assert "kernel_4 5 5.00 µs" in page
     assert "kernel_5 6" not in page
@@ -152,7 +147,7 @@ def test_more_bars_than_fit_fail_and_a_long_table_says_what_it_leaves_out(tmp_pa
 
 def test_a_question_shows_room_model_and_measurement(tmp_path):
     vote = Event(kind="vote", section=9, step="guess", votes={"over 80 %": 7, "under 10 %": 2})
-    page = words(deck(tmp_path, slide("{{ question('9/guess') }}"), talk() + vote).html)
+    page = words(on(deck(tmp_path, slide("{{ question('9/guess') }}"), talk() + vote)))
     assert "1 under 10 % the room 2 measured 1.00 %" in page
     assert "3 over 80 % the room 7 the model 90.0 %" in page
     assert "The model bytes / bandwidth" in page
@@ -161,7 +156,7 @@ def test_a_question_shows_room_model_and_measurement(tmp_path):
 
 def test_an_answer_outside_every_choice_is_still_shown(tmp_path):
     odd = decks.changed(talk(), choices={"none of these": (5.0, 6.0)})
-    page = words(deck(tmp_path, slide("{{ question('9/guess') }}"), odd).html)
+    page = words(on(deck(tmp_path, slide("{{ question('9/guess') }}"), odd)))
     assert "the model 90.0 % measured 1.00 %" in page
 
 
@@ -204,14 +199,14 @@ def test_numbers_whose_code_was_edited_are_stale_by_name(tmp_path):  # case S1
     assert made.found.troubles() == [
         "STALE 9/baseline: 9/baseline, 9/baseline[naive].gbps (slide s9-baseline)"
     ]
-    assert "20.0 GB/s 19.8–20.2 GB/s ◪ STALE" in words(made.html)
+    assert "20.0 GB/s 19.8–20.2 GB/s ◪ STALE" in words(on(made))
 
 
 def test_markup_in_every_string_stays_text(tmp_path):
     record = decks.evil(talk())
     body = "{{ step('9/guess').title }}{{ bars('9/baseline') }}{{ table('9/rows') }}"
     body += "{{ code('9/baseline') }}{{ question('9/guess') }}{{ says('9/baseline') }}"
-    html = deck(tmp_path, slide(body), record).html
+    html = on(deck(tmp_path, slide(body), record))
     assert EVIL not in html
     assert "<script>window" not in html
     assert "<img" not in html
@@ -233,7 +228,7 @@ def test_a_step_name_that_is_no_slug_is_refused(slug):
 
 def test_half_a_character_does_not_stop_the_build(tmp_path):
     broken = decks.changed(talk(), title="half \ud800 a character")
-    assert "half ? a character" in deck(tmp_path, slide(""), broken).html
+    assert "half ? a character" in on(deck(tmp_path, slide(""), broken))
 
 
 @pytest.mark.parametrize(
@@ -314,7 +309,7 @@ def test_strict_and_failing_builds_leave_the_old_deck(tmp_path, capsys):  # case
 
     assert main(["--record", str(lacking), *to]) == 0
     said = capsys.readouterr().out
-    assert "MISSING 9/blocks: 9/blocks (slide title, s9-blocks)" in said
+    assert "MISSING 9/blocks: 9/blocks (slide s9-blocks)" in said
     assert "lacking: it lacks section" in said
     assert out.read_text().startswith("<!doctype html>")
 

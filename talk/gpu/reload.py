@@ -8,7 +8,7 @@ import importlib.machinery
 import linecache
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -76,9 +76,9 @@ class Sections:
 
     def _load(self, name: str) -> Loaded | Failure:
         found = attempt(lambda: load(name, self._root), root=self._root)
-        if isinstance(found, Failure) and not found.reason.startswith(f"{name.split('.')[0]}/"):
-            return Failure(kind=found.kind, reason=f"{name}: {found.reason}", detail=found.detail)
-        return found
+        if isinstance(found, Loaded) or name.split(".")[0] in found.reason:
+            return found
+        return replace(found, reason=f"{name}: {found.reason}")
 
 
 def outline_of(found: Loaded | Failure | None) -> SectionOutline | None:

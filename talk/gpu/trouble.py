@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from talk.errors import TalkError
 from talk.gpu.reasons import reason
 from talk.outcome import Failure
 from talk.source import ROOT
@@ -73,6 +74,8 @@ def words(error: BaseException) -> str:
         return str(error).splitlines()[0]
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg}"
+    if isinstance(error, TalkError):
+        return ": ".join(str(error).replace(".\n  ", "\n").splitlines())
     return reason(error).rstrip(".")
 
 

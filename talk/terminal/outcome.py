@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 
 from talk.number import Reading, Shown
+from talk.outcome import Outcome
 from talk.terminal.badge import source
 from talk.terminal.checks import checks
 from talk.terminal.clean import styled, words
@@ -48,5 +49,13 @@ def said(shown: Shown) -> Iterator[RenderableType]:
     if done.note.strip():
         yield words(done.note.strip(), "quiet")
     if done.output.strip():
-        yield styled("It printed:", "quiet")
-        yield Ruled(words(done.output.strip("\n")))
+        yield printed(done)
+
+
+def printed(done: Outcome) -> RenderableType:
+    """What the step printed: whole where it is the point, its length beside a measurement."""
+    output = done.output.strip("\n")
+    if done.failure or not done.checks:
+        return Group(styled("It printed:", "quiet"), Ruled(words(output)))
+    lines = output.count("\n") + 1
+    return styled(f"It printed {lines:,} line{'s' * (lines > 1)}, kept in the record.", "quiet")
