@@ -40,7 +40,8 @@ class Timing:
     """The distribution of one candidate's time at one point.
 
     clock: `device` (events around the kernel, cold cache), `hot` (cache-resident)
-    or `wall` (host). compile_ms: the first call, apart from the samples.
+    or `wall` (host). compile_ms: the first call, apart from the samples;
+    None where it compiled no kernel.
     """
 
     candidate: str

@@ -1,4 +1,4 @@
-"""Decks and their records for tests: made-up talks, templates of a test's own, and markup as malice."""
+"""Decks and their records for tests: made-up talks, a test's own templates, markup as malice."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def changed(value: Any, *, code: Any = None, **fields: Any) -> Any:
 def evil(value: Any, name: str = "") -> Any:
     """The same value with markup in every string, apart from `STRUCTURE`."""
     if isinstance(value, str):
-        return value if name in STRUCTURE else EVIL + value
+        return value if name in STRUCTURE else f"{EVIL}\n{value}"  # a line more of code
     if isinstance(value, tuple):
         return tuple(evil(item, name) for item in value)
     if isinstance(value, dict):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import sys
+import types
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -14,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talk.gpu.check import compare
-from talk.gpu.measure import Bench, Measured, Point, measure
+from talk.gpu.measure import SEED, Bench, Measured, Point, measure
 from talk.gpu.perform import Stand, perform, points_of
 from talk.gpu.timer import FULL, QUICK, Budget, quantile, time_in_turn
 from talk.number import CACHED, OVERHEAD, flags_of
@@ -243,22 +245,56 @@ def test_the_passport_of_a_timing_is_complete() -> None:
     timing = only(measured(add=1.0))
     assert (timing.shape, timing.dtype, timing.clock) == ("1,000", "float32", "device")
     assert (timing.bytes, timing.flops, timing.mix) == (12_000, 1000, "2:1")
-    assert timing.seed and timing.compile_ms is not None
+    assert timing.seed == SEED and timing.compile_ms is None
 
 
-def test_the_first_call_is_a_figure_of_its_own() -> None:
+class Kernel:
+    """As Triton leaves a compiled one."""
+
+    metadata = types.SimpleNamespace(num_warps=4, num_stages=3, shared=1024)
+    n_regs, n_spills = 18, 0
+
+
+class JITFunction:
+    """As Triton's: it compiles at the first launch, and `run` returns what it launched."""
+
+    fn = types.SimpleNamespace(__name__="add_kernel")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._kernel: Kernel | None = None
+
+    def run(self, *args: object, warmup: bool = False) -> Kernel:
+        if self._kernel is None:
+            self._clock.now += 0.7
+            self._kernel = Kernel()
+        return self._kernel
+
+
+def test_the_first_call_of_a_kernel_is_a_figure_of_its_own_and_has_its_configuration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = types.SimpleNamespace(JITFunction=JITFunction)
+    monkeypatch.setitem(sys.modules, "triton.runtime.jit", module)  # type: ignore[arg-type]
     clock = Clock()
-    compiled: list[bool] = []
+    kernel = JITFunction(clock)
 
-    def slow_at_first(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        clock.now += 0.0 if compiled else 0.7
-        compiled.append(True)
+    def launch(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        kernel.run()
         return x + y
 
-    bench = Bench(timer=MadeUpTimer(clock, slow_at_first=1.0), clock=clock)
-    timing = only(measure(ADD, {"late": slow_at_first}, AT, bench))
-    assert timing.compile_ms == pytest.approx(700)
-    assert timing.median_ms == 1.0
+    bench = Bench(timer=MadeUpTimer(clock, launch=1.0), clock=clock)
+    first, again = (only(measure(ADD, {"x": launch}, AT, bench)) for _ in range(2))
+    assert first.compile_ms == pytest.approx(700)
+    assert again.compile_ms is None, "nothing was compiled for it"
+    assert first.median_ms == 1.0
+    assert first.config == {
+        "num_warps": 4,
+        "num_stages": 3,
+        "registers": 18,
+        "spills": 0,
+        "shared": 1024,
+    }
 
 
 def test_the_clocks_are_read_before_and_after() -> None:

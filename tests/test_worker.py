@@ -246,6 +246,18 @@ def test_where_nothing_can_run_it_is_a_replay_with_the_reason(
     worker.close()
 
 
+def test_a_gpu_that_triton_cannot_launch_on_is_named_with_the_reason(tmp_path: Path) -> None:
+    seen = "import torch\ntorch.cuda.is_available = lambda: True\n"
+    named = "torch.cuda.get_device_name = lambda: 'Some GPU'\n"
+    environment = with_module(tmp_path, "sitecustomize", seen + named)
+    worker = Worker(HELLO, root=SMALL, environment=environment)
+    opened = Driver(worker).until(stage.Opened)
+    assert opened.mode == "simulated"
+    assert opened.why.startswith("no live run: Some GPU is here, but ")
+    assert "CUDA" in opened.why
+    worker.close()
+
+
 def test_a_demo_that_is_broken_from_the_start_is_one_clear_error(checkout: Path) -> None:
     demo = checkout / "demos" / "s1_small.py"
     demo.write_text("\n\nimport nothing_of_that_name\n")

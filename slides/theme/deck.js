@@ -60,13 +60,14 @@
   // to this very slide, which reveal.js would write into the address once a second only.
   const escape = () => {
     hide();
-    Reveal.closeOverlay();
+    if (Reveal.isOverlayOpen()) Reveal.toggleHelp(false);
   };
   const place = () => {
+    const path = "#" + Reveal.getSlidePath();
     try {
-      history.replaceState(null, "", "#" + Reveal.location.getHash());
+      history.replaceState(null, "", path);
     } catch {
-      // Too many in a short time; reveal.js itself writes the last one.
+      // The browser refuses too many in a short time; reveal.js itself writes the last one.
     }
   };
   // Other slides are drawn nearby, and Tab would wander off into them.

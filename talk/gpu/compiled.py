@@ -1,21 +1,39 @@
-"""The configuration of the kernels that a call really launched, compiled ones alone."""
+"""What a call really launched: the compiled kernels, and whether one of them was new."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakSet
+
+SEEN: WeakSet[Any] = WeakSet()
+"""Kernels that this process has launched before, while it was watching."""
+
+
+@dataclass
+class Launched:
+    """kernels: of the latest launch, by name. fresh: one was compiled, or loaded, for it."""
+
+    kernels: dict[str, Any] = field(default_factory=dict)
+    fresh: bool = False
+
+    def note(self, name: str, kernel: Any) -> None:
+        self.kernels[name] = kernel
+        self.fresh = self.fresh or kernel not in SEEN
+        SEEN.add(kernel)
 
 
 @contextmanager
-def watched() -> Iterator[dict[str, Any]]:
-    """Fills in the compiled kernel of the latest launch, by the kernel's name.
+def watched() -> Iterator[Launched]:
+    """Fills in what is launched meanwhile; stays empty where kernels are interpreted.
 
-    Stays empty where kernels are interpreted. An autotuned kernel's latest launch is its winner.
-    (`JITFunction.run` returns the kernel in Triton 3.6 to 3.9.)
+    An autotuned kernel's latest launch is its winner. (`JITFunction.run` returns the kernel in
+    Triton 3.6 to 3.9.)
     """
-    launched: dict[str, Any] = {}
+    launched = Launched()
     jit = sys.modules.get("triton.runtime.jit")
     if jit is None:
         yield launched
@@ -25,7 +43,7 @@ def watched() -> Iterator[dict[str, Any]]:
     def noting(self: Any, *args: Any, **keywords: Any) -> Any:
         kernel = run(self, *args, **keywords)
         if kernel is not None and not keywords.get("warmup"):
-            launched[self.fn.__name__] = kernel
+            launched.note(self.fn.__name__, kernel)
         return kernel
 
     jit.JITFunction.run = noting
@@ -35,14 +53,14 @@ def watched() -> Iterator[dict[str, Any]]:
         jit.JITFunction.run = run
 
 
-def config_of(launched: dict[str, Any]) -> dict[str, int]:
+def config_of(kernels: dict[str, Any]) -> dict[str, int]:
     """Warps, stages, registers and spills a thread, bytes of shared memory a program.
 
     Empty unless exactly one kernel was launched, and without what this Triton does not say.
     """
-    if len(launched) != 1:
+    if len(kernels) != 1:
         return {}
-    (kernel,) = launched.values()
+    (kernel,) = kernels.values()
     metadata = getattr(kernel, "metadata", None)
     values = {
         "num_warps": getattr(metadata, "num_warps", None),

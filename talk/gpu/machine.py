@@ -31,7 +31,7 @@ def device(gpu: Gpu) -> Device:
     return Device(
         name=told.name,
         kind="hip" if torch.version.hip else "cuda",
-        capability=getattr(told, "gcnArchName", "").split(":")[0] or f"{told.major}.{told.minor}",
+        capability=capability(told),
         sms=told.multi_processor_count,
         warp_size=getattr(told, "warp_size", None) or asked.get("warpSize"),
         max_threads_per_sm=getattr(told, "max_threads_per_multi_processor", None),
@@ -45,6 +45,13 @@ def device(gpu: Gpu) -> Device:
         bus_bits=getattr(told, "memory_bus_width", None) or asked.get("mem_bus_width"),
         power_limit_w=gpu.power_limit_w(),
     )
+
+
+def capability(told: Any) -> str:
+    """ "9.0", or AMD's "gfx942". On NVIDIA, `gcnArchName` holds the name of the device."""
+    if torch.version.hip:
+        return str(told.gcnArchName).split(":")[0]
+    return f"{told.major}.{told.minor}"
 
 
 def triton_properties() -> dict[str, int]:

@@ -106,7 +106,7 @@ class Subject:
         self.failure: Failure | None = None
         self.timing: Timing | None = None
         self.config: dict[str, int] = {}
-        self.first_ms: float | None = None
+        self.compile_ms: float | None = None
 
     @property
     def right(self) -> bool:
@@ -137,14 +137,14 @@ class Subject:
             self.checks[0] = self._check(before.inputs, verdict)
 
     def _call_first(self, expected: Expected, clock: Clock) -> None:
-        """The first call, compile included, apart from all others."""
+        """The first call, apart from all others: a figure where a kernel was compiled for it."""
         finish()
         began = clock()
         with watched() as launched:
             self.candidate(*expected.inputs, **self.point.keywords)
         finish()
-        self.first_ms = (clock() - began) * 1e3
-        self.config = config_of(launched)
+        self.compile_ms = (clock() - began) * 1e3 if launched.fresh else None
+        self.config = config_of(launched.kernels)
 
     def _judge(self, inputs: str, expected: Expected) -> None:
         self.checks.append(
@@ -199,7 +199,7 @@ def timing_of(
         mix="",
         clock=clock,
         at=subject.point.at,
-        compile_ms=subject.first_ms,
+        compile_ms=subject.compile_ms,
         shape=shapes(expected.inputs),
         dtype=dtypes(expected.inputs),
         seed=SEED,

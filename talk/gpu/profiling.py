@@ -43,7 +43,8 @@ def kernels(call: Callable[[], Any]) -> tuple[Kernel, ...]:
 
     call()
     torch.cuda.synchronize()
-    with torch.profiler.profile(activities=[ProfilerActivity.CUDA]) as profiler:
+    # acc_events: keeps PyTorch from warning that it would drop those of earlier cycles.
+    with torch.profiler.profile(activities=[ProfilerActivity.CUDA], acc_events=True) as profiler:
         for _ in range(CALLS):
             call()
         torch.cuda.synchronize()
