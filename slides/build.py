@@ -24,9 +24,11 @@ from slides.vocabulary import Found, Vocabulary
 from talk import look, source
 from talk.errors import TalkError
 from talk.look import Badge
-from talk.number import CACHED, Number, Reading
+from talk.number import Number
 from talk.outcome import Code, Table
+from talk.reading import Reading
 from talk.record import Record
+from talk.rows import CACHED
 
 HERE = Path(__file__).resolve().parent
 TEMPLATES = HERE / "templates"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from slides.rows import Item, candidates, chosen, items, labels
+from slides.labels import Item, candidates, chosen, items, labels
 from talk import look
 from talk.errors import TalkError
 from talk.look import Badge
-from talk.number import CACHED, Number, Reading, Shown
+from talk.number import Number
+from talk.reading import Reading
+from talk.rows import CACHED, Shown
 
 MOST_BARS = 12
 """Rows of 24 px text that fit under a title at 1280×720."""

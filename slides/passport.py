@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from talk.look import Badge
-from talk.number import Number, Passport, Shown, of_machine
+from talk.number import Number, Passport
 from talk.outcome import Code
+from talk.rows import Shown, of_machine
 
 LABELS = {"gpu": "GPU", "date": "measured", "n": "samples", "command": "again with"}
 """Words for the fields of a `Passport` whose names do not read by themselves."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from talk.number import Number, Reading
+from talk.number import Number
+from talk.reading import Reading
 from talk.record import StepOutline
 
 

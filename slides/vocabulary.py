@@ -20,9 +20,11 @@ from slides.question import question
 from talk import sentence
 from talk.errors import TalkError, UnknownReference
 from talk.look import Badge
-from talk.number import Number, Reading, Shown, nearest
+from talk.number import Number
 from talk.outcome import Code, Table
+from talk.reading import Reading, nearest
 from talk.record import SectionOutline, StepOutline
+from talk.rows import Shown
 from talk.section import SLUG
 
 WORDS = (
@@ -81,16 +83,17 @@ class Found:
 
 
 def by_step(word: str, found: dict[str, list[str]]) -> list[str]:
+    """ "STALE 5/blocks on title, s5-blocks: [triton, 256].gbps, …"; a step alone is its code."""
     steps: dict[str, list[str]] = {}
     for ref in found:
         steps.setdefault(re.split(r"[\[.]", ref)[0], []).append(ref)
-    slides = {
-        step: dict.fromkeys(s for ref in refs for s in found[ref]) for step, refs in steps.items()
-    }
-    return [
-        f"{word} {step}: {', '.join(refs)} (slide {', '.join(slides[step])})"
-        for step, refs in steps.items()
-    ]
+    return [f"{word} {step} on {of(step, refs, found)}" for step, refs in steps.items()]
+
+
+def of(step: str, refs: list[str], found: dict[str, list[str]]) -> str:
+    slides = ", ".join(dict.fromkeys(slide for ref in refs for slide in found[ref]))
+    figures = ", ".join(ref.removeprefix(step) for ref in refs if ref != step)
+    return f"{slides}: {figures}" if figures else slides
 
 
 class Vocabulary:

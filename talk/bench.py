@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from fcntl import ioctl
 
 from talk import look, stage
-from talk.number import Number, Reading
+from talk.number import Number
 from talk.outcome import Outcome
 from talk.performer import Hello, Performer
+from talk.reading import Reading
 from talk.record import Event, Machine, Record
 from talk.source import ROOT, section_module
 

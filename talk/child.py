@@ -134,3 +134,21 @@ def with_path(environment: Mapping[str, str], *folders: Path) -> dict[str, str]:
     """The same environment, where Python finds the modules of these folders first."""
     paths = [*map(str, folders), environment.get("PYTHONPATH", "")]
     return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, dict.fromkeys(paths)))}
+
+
+def how_it_ended(status: int) -> str:
+    """An exit status in words."""
+    if status == -signal.SIGKILL:
+        return "was killed (SIGKILL); where nobody did, memory ran out"
+    if status < 0:
+        return f"crashed ({signal.Signals(-status).name})"
+    return f"ended by itself with exit status {status}"
+
+
+def tail(output: str, lines: int = 40) -> str:
+    return "\n".join(output.splitlines()[-lines:])
+
+
+def last_line(output: str) -> str:
+    lines = [line for line in output.splitlines() if line.strip()]
+    return f": {lines[-1].strip()}" if lines else ""

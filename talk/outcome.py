@@ -1,7 +1,7 @@
 """What performing a step leaves behind. Standard library only.
 
 Measured facts alone are kept: rates, shares and speed-ups are computed on reading
-(`talk.number`), so a record never disagrees with itself.
+(`talk.rows`), so a record never disagrees with itself.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from talk import record, stage
 from talk.errors import RecordError, TalkError
-from talk.number import Reading
 from talk.performer import Performer, Replayer
+from talk.reading import Reading
 from talk.record import Event, Record
 from talk.recorder import Recorder
 from talk.source import ROOT, Standing

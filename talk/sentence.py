@@ -17,7 +17,8 @@ from jinja2 import Environment, StrictUndefined, TemplateError, nodes
 
 from talk.errors import NoValue, TalkError
 from talk.look import Badge
-from talk.number import Number, Reading, tie, weakest
+from talk.number import Number, tie, weakest
+from talk.reading import Reading
 
 ALLOWED = (
     nodes.Template,

@@ -3,20 +3,18 @@ the process when it dies."""
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
-import select
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from talk import stage
-from talk.child import Child
+from talk.child import Child, how_it_ended, last_line, tail
 from talk.errors import TalkError
+from talk.lending import heard_while, lent
 from talk.messages import Ask, Begun, Report
 from talk.outcome import Failure, Outcome
 from talk.performer import Hello
@@ -106,7 +104,12 @@ class Worker:
         with lent(terminal, self._child.pid):
             path = os.ttyname(terminal)
             self._child.send(Ask(do="shell", section=section, step=slug, terminal=path))
-            self._wait_for_shell(self._child, terminal)
+            for _ in heard_while(self._child.fds(), terminal):
+                reports = heard(self._child)
+                for report in reports:
+                    self._take(report)
+                if self._child is None or self._child.ended() or any(r.shut for r in reports):
+                    return
 
     def events(self) -> list[stage.Event]:
         """What happened since the last call. Raises TalkError for a demo broken from the start."""
@@ -264,34 +267,6 @@ class Worker:
         self._deadline = math.inf
         self._events.append(stage.Opened("replay", why))
 
-    def _wait_for_shell(self, child: Child, terminal: int) -> None:
-        poll = select.poll()
-        for fd in child.fds():
-            poll.register(fd, select.POLLIN)
-        poll.register(terminal, 0)  # what is typed is not ours: only that it hung up
-        while not child.ended():
-            if any(fd == terminal for fd, _ in poll.poll()):
-                return
-            for report in heard(child):
-                if report.shut:
-                    return
-                self._take(report)
-
-
-@contextlib.contextmanager
-def lent(terminal: int, group: int) -> Iterator[None]:
-    """Make another process group the terminal's foreground, and take it back."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
-    try:
-        with contextlib.suppress(OSError):
-            os.tcsetpgrp(terminal, group)
-        yield
-    finally:
-        # After a hang-up there is nothing left to take back.
-        with contextlib.suppress(OSError):
-            os.tcsetpgrp(terminal, os.getpgrp())
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
 
 def heard(child: Child) -> list[Report]:
     """What has arrived; a worker that talks nonsense is ended."""
@@ -300,21 +275,3 @@ def heard(child: Child) -> list[Report]:
     except ValueError:
         child.kill()
         return []
-
-
-def how_it_ended(status: int) -> str:
-    """An exit status in words."""
-    if status == -signal.SIGKILL:
-        return "was killed (SIGKILL); where nobody did, memory ran out"
-    if status < 0:
-        return f"crashed ({signal.Signals(-status).name})"
-    return f"ended by itself with exit status {status}"
-
-
-def tail(output: str, lines: int = 40) -> str:
-    return "\n".join(output.splitlines()[-lines:])
-
-
-def last_line(output: str) -> str:
-    lines = [line for line in output.splitlines() if line.strip()]
-    return f": {lines[-1].strip()}" if lines else ""

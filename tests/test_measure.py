@@ -19,8 +19,8 @@ from talk.gpu.check import compare
 from talk.gpu.measure import SEED, Bench, Measured, Point, measure
 from talk.gpu.perform import Stand, perform, points_of
 from talk.gpu.timer import FULL, QUICK, Budget, quantile, time_in_turn
-from talk.number import CACHED, OVERHEAD, flags_of
 from talk.outcome import Clocks, Outcome, Timing
+from talk.rows import CACHED, OVERHEAD, flags_of
 from talk.section import Case, Measure, Sweep
 from tests.records import CEILINGS
 
@@ -127,10 +127,10 @@ def test_what_a_candidate_leaves_unwritten_is_noticed() -> None:
     assert found.timings == ()
 
 
-def test_a_candidate_that_writes_into_its_inputs_is_wrong() -> None:
-    found = measured(spoils=1.0)
-    assert not found.checks[0].ok
-    assert found.timings == ()
+def test_a_candidate_that_writes_into_its_inputs_is_wrong_and_spoils_no_other() -> None:
+    found = measured(spoils=1.0, add=1.0)
+    assert found.checks[0].message == "input 1 was changed"
+    assert only(found).candidate == "add"
 
 
 def test_a_candidate_that_turns_wrong_while_it_is_timed_has_no_timing() -> None:

@@ -9,9 +9,11 @@ import pytest
 from talk import look
 from talk.errors import NoValue, TalkError, UnknownReference
 from talk.look import Badge
-from talk.number import CACHED, OVERHEAD, Reading, flags_of, tie
+from talk.number import tie
 from talk.outcome import Column, Failure, Table
+from talk.reading import Reading
 from talk.record import Event, Record
+from talk.rows import CACHED, OVERHEAD, flags_of
 from talk.sentence import say
 from tests import records
 from tests.records import CEILINGS, MACHINE, STEPS, timing

@@ -10,9 +10,10 @@ import pytest
 
 from talk import stage
 from talk.gpu import counters, profiling
-from talk.number import Reading, slugged
 from talk.performer import Hello
+from talk.reading import Reading
 from talk.record import Event, Record
+from talk.rows import slugged
 from talk.worker import Worker
 from tests import records
 from tests.conftest import SMALL

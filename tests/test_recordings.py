@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from talk import keep, record, runner
-from talk.number import Reading, flags_of
+from talk.reading import Reading
+from talk.rows import flags_of
 from talk.sentence import say
 
 FOLDERS = sorted(path.parent for path in runner.RECORDINGS.glob("*/machine.json"))

@@ -10,9 +10,9 @@ from rich.color import ColorSystem
 
 from talk import stage
 from talk.look import Badge
-from talk.number import Reading
 from talk.outcome import Check, Column, Failure, Lowering, Outcome, Table
 from talk.outcome import Stage as Form
+from talk.reading import Reading
 from talk.record import Event, Record, SectionOutline, StepOutline
 from talk.terminal.growing import entries
 from talk.terminal.medium import Medium

@@ -12,7 +12,7 @@ import torch
 from talk import source
 from talk.gpu.check import expect, judge
 from talk.look import Badge
-from talk.number import REFERENCE, Reading
+from talk.reading import REFERENCE, Reading
 from talk.section import Measure, Predict
 from talk.sentence import say
 from talk.terminal.question import about as settled_by

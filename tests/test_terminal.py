@@ -17,9 +17,9 @@ from rich.text import Text
 
 from talk import look, stage
 from talk.look import Badge
-from talk.number import Shown
 from talk.outcome import Check, Failure, Lowering, Timing
 from talk.outcome import Stage as Form
+from talk.rows import Shown
 from talk.terminal import footer, header, medium
 from talk.terminal.chart import Bar, Chart, blocks
 from talk.terminal.checks import checks

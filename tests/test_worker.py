@@ -297,6 +297,18 @@ def test_a_killed_worker_measures_again_within_ten_seconds() -> None:
     worker.close()
 
 
+@pytest.mark.gpu
+def test_a_lost_device_and_a_full_one_are_failures_and_the_next_step_runs() -> None:
+    worker = Worker(HELLO, root=SMALL)
+    driver = Driver(worker)
+    for slug, kind, reason in (("far", "crash", "illegal memory"), ("much", "memory", "Tried to")):
+        failure = driver.perform(slug).failure
+        assert failure is not None and failure.kind == kind, failure
+        assert reason in failure.reason
+        assert driver.perform("doubled").failure is None
+    worker.close()
+
+
 def machine_of(driver: Driver) -> Machine:
     opened = [event for event in driver.heard if isinstance(event, stage.Opened)]
     assert opened[-1].machine is not None

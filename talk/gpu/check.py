@@ -49,6 +49,14 @@ class Expected:
     results: tuple[Tensor, ...]
     relative: float
 
+    def restore(self) -> list[int]:
+        """Undo what a candidate did to the inputs; their positions, where it did."""
+        pairs = enumerate(zip(self.inputs, self.untouched, strict=True))
+        changed = {n: pair for n, pair in pairs if differ(*pair)}
+        for now, before in changed.values():
+            now.copy_(before)
+        return list(changed)
+
 
 def expect(case: Case, inputs: tuple[Any, ...]) -> Expected:
     """The reference on the inputs widened to float64; what it raises is the case's own error."""
@@ -67,11 +75,7 @@ def judge(candidate: Callable[..., Any], expected: Expected, **keywords: Any) ->
         compare(g, e, expected.relative) for g, e in zip(got, expected.results, strict=True)
     ]
     worst = max(verdicts, key=lambda v: (not v.ok, ratio(v)))
-    changed = [
-        n
-        for n, pair in enumerate(zip(expected.inputs, expected.untouched, strict=True))
-        if differ(*pair)
-    ]
+    changed = expected.restore()
     if worst.ok and changed:
         return Verdict(ok=False, message=f"input {changed[0] + 1} was changed")
     return worst

@@ -145,6 +145,7 @@ class Subject:
         finish()
         self.compile_ms = (clock() - began) * 1e3 if launched.fresh else None
         self.config = config_of(launched.kernels)
+        expected.restore()
 
     def _judge(self, inputs: str, expected: Expected) -> None:
         self.checks.append(

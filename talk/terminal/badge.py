@@ -6,8 +6,9 @@ from rich.text import Text
 
 from talk import look
 from talk.look import Badge
-from talk.number import Number, Shown
+from talk.number import Number
 from talk.record import Machine
+from talk.rows import Shown
 from talk.terminal.clean import line, styled
 from talk.terminal.palette import style_of_badge
 

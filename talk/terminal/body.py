@@ -9,9 +9,10 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from talk import look
-from talk.number import Reading, Shown
 from talk.outcome import Code, Failure
+from talk.reading import Reading
 from talk.record import SectionOutline, StepOutline
+from talk.rows import Shown
 from talk.stage import State
 from talk.terminal import question
 from talk.terminal.clean import clean, line, styled, words

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from rich.console import RenderableType
 
-from talk.number import Reading, Shown
+from talk.reading import Reading
+from talk.rows import Shown
 from talk.terminal.badge import source
 from talk.terminal.clean import styled, words
 from talk.terminal.typed_table import typed_table

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from talk import look
 from talk.look import Badge
-from talk.number import CACHED, OVERHEAD, Reading, Shown
+from talk.reading import Reading
 from talk.record import SectionOutline, StepOutline
+from talk.rows import CACHED, OVERHEAD, Shown
 from talk.stage import Address, State
 from talk.terminal.badge import mark, provenance
 from talk.terminal.clean import clean, styled

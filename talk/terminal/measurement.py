@@ -9,8 +9,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from talk import look
-from talk.number import CACHED, OVERHEAD, Number, Row, Shown, row_of, tie
+from talk.number import Number, tie
 from talk.outcome import Timing
+from talk.rows import CACHED, OVERHEAD, Row, Shown, row_of
 from talk.terminal.chart import Bar, Chart
 from talk.terminal.clean import clean, styled
 from talk.terminal.palette import style_of

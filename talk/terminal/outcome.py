@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
 
-from talk.number import Reading, Shown
 from talk.outcome import Outcome
+from talk.reading import Reading
+from talk.rows import Shown
 from talk.terminal.badge import source
 from talk.terminal.checks import checks
 from talk.terminal.clean import styled, words

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from talk import look
 from talk.errors import TalkError
-from talk.number import REFERENCE, Number, Reading
+from talk.number import Number
+from talk.reading import REFERENCE, Reading
 from talk.record import SectionOutline, StepOutline
 from talk.stage import Address, State
 from talk.terminal.badge import mark_of

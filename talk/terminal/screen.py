@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.segment import Segment
 from rich.style import Style
 
-from talk.number import Reading
+from talk.reading import Reading
 from talk.stage import State
 from talk.terminal import footer, growing, header, help, jump, progress
 from talk.terminal.body import Scene, body

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from talk.number import Reading
+from talk.reading import Reading
 from talk.stage import Address, State
 from talk.terminal.clean import clean, line, styled
 from talk.terminal.header import elapsed

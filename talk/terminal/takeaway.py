@@ -6,7 +6,7 @@ from rich.text import Text
 
 from talk.errors import TalkError
 from talk.look import Badge
-from talk.number import Reading
+from talk.reading import Reading
 from talk.sentence import Sentence, say
 from talk.stage import State
 from talk.terminal.badge import mark, mark_of

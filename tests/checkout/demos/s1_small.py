@@ -104,6 +104,20 @@ def run_out_of_memory():
     raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 …")
 
 
+@triton.jit
+def far_kernel(out_ptr):
+    tl.store(out_ptr + (1 << 40), 1.0)
+
+
+def store_far_away():
+    far_kernel[(1,)](torch.empty(1))
+    torch.cuda.synchronize()
+
+
+def take_too_much():
+    return str(torch.empty(2**46).shape)
+
+
 def crash():
     os.kill(os.getpid(), signal.SIGSEGV)
 
@@ -139,6 +153,8 @@ SECTION = Section(
         Run("crash", "Crashes", crash),
         Run("print", "Prints", print_much),
         Run("gpu", "Needs a GPU", nap, needs_gpu=True),
+        Run("far", "Stores where nothing is", store_far_away, needs_gpu=True),
+        Run("much", "Takes too much", take_too_much, needs_gpu=True),
     ),
     rewrite=(
         Sweep(

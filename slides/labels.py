@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from talk.errors import UnknownReference
-from talk.number import Number, Row, Shown, nearest, row_of, table_rows
+from talk.number import Number
 from talk.outcome import Timing
+from talk.reading import nearest
+from talk.rows import Row, Shown, row_of, table_rows
 
 LARGE = 2**20
 """From here on powers of two are written in short: 256 Mi and not 268,435,456."""

@@ -1,0 +1,184 @@
+"""From what was measured to numbers: rates, shares and flags, computed on reading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from talk import look
+from talk.look import Badge
+from talk.number import Number, Passport
+from talk.outcome import Outcome, Table, Timing
+from talk.record import Ceilings, Machine
+
+OVERHEAD = "overhead-bound"
+CACHED = "above the ceiling: cache-resident?"
+CACHED_ABOVE = 1.02
+"""More than 2 % above the best ceiling of all cannot come from memory (rule 9 of measuring)."""
+OVERHEAD_FLOORS = 5.0
+"""Under five times the launch floor a time says nothing of bandwidth (rule 1)."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An outcome as a view draws it: with its badge and the machine it comes from."""
+
+    outcome: Outcome
+    badge: Badge
+    machine: Machine
+    at: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The numbers of one candidate at one point, or of one row of a table."""
+
+    names: tuple[str, ...]
+    fields: dict[str, Number]
+
+
+def rows_of(shown: Shown) -> Iterator[Row]:
+    """Everything of an outcome that a reference can name."""
+    outcome, machine = shown.outcome, shown.machine
+    for timing in outcome.timings:
+        yield row_of(timing, shown)
+    for candidate, value in outcome.knees.items():
+        knee = Number(ref="", value=value, unit="count", badge=shown.badge)
+        yield Row((candidate,), {"knee": replace(knee, passport=of_machine(machine))})
+    for table in (outcome.table, outcome.counters):
+        yield from table_rows(table, shown) if table else ()
+    if outcome.prediction:
+        model = Number(
+            ref="",
+            value=outcome.prediction.model,
+            unit="",
+            badge=shown.badge,
+            passport=of_machine(machine),
+        )
+        yield Row(("model",), {"model": model})
+
+
+def row_of(timing: Timing, shown: Shown) -> Row:
+    """Rates and shares of one timing; empty where the time is mostly launch overhead.
+
+    gbps: compulsory bytes / time / 1e9. tflops: flops / time / 1e12.
+    share: of this machine's measured ceiling for the same traffic mix.
+    """
+    ceilings = shown.machine.ceilings
+    flags = flags_of(timing, ceilings)
+    rated = OVERHEAD not in flags
+    passport = of_timing(timing, shown)
+    ceiling = ceilings.bandwidth_gbps.get(timing.mix) if ceilings else None
+
+    def number(unit: str, of_ms: Callable[[float], float] | None) -> Number:
+        if of_ms is None:
+            return Number(
+                ref="", value=None, unit=unit, badge=shown.badge, flags=flags, passport=passport
+            )
+        low, high = sorted((of_ms(timing.p20_ms), of_ms(timing.p80_ms)))
+        return Number(
+            ref="",
+            value=of_ms(timing.median_ms),
+            unit=unit,
+            badge=shown.badge,
+            low=low,
+            high=high,
+            flags=flags,
+            passport=passport,
+        )
+
+    def gbps(ms: float) -> float:
+        return timing.bytes / ms / 1e6
+
+    def plain(value: float | None, unit: str) -> Number:
+        return Number(ref="", value=value, unit=unit, badge=shown.badge, passport=passport)
+
+    moved = rated and timing.bytes and timing.median_ms
+    fields = {
+        "time": number("s", lambda ms: ms / 1e3),
+        "gbps": number("GB/s", gbps if moved else None),
+        "share": number("share", (lambda ms: gbps(ms) / ceiling) if moved and ceiling else None),
+        "tflops": number(
+            "TFLOP/s", (lambda ms: timing.flops / ms / 1e9) if rated and timing.flops else None
+        ),
+        "compile": plain(timing.compile_ms / 1e3 if timing.compile_ms is not None else None, "s"),
+        "bytes": plain(timing.bytes, "B"),
+        "intensity": plain(timing.flops / timing.bytes if timing.bytes else None, "FLOP/B"),
+        "n": plain(timing.n, "count"),
+    }
+    return Row((timing.candidate, *(str(value) for value in timing.at.values())), fields)
+
+
+def flags_of(timing: Timing, ceilings: Ceilings | None) -> tuple[str, ...]:
+    """The timing's own flags, and what its size says beside this machine's ceilings."""
+    flags = list(timing.flags)
+    if ceilings and timing.median_ms * 1e3 < OVERHEAD_FLOORS * ceilings.launch_us:
+        flags.append(OVERHEAD)
+    elif ceilings and timing.bytes / (timing.median_ms * 1e6) > CACHED_ABOVE * ceilings.best_gbps:
+        flags.append(CACHED)
+    return tuple(flags)
+
+
+def table_rows(table: Table, shown: Shown) -> Iterator[Row]:
+    """Each row named by its words and its whole numbers' digits."""
+    passport = replace(of_machine(shown.machine), date=shown.at, commit=shown.outcome.commit)
+    for cells in table.rows:
+        names = tuple(str(cell) for cell in cells if isinstance(cell, (str, int)))
+        fields = {
+            slugged(column.name): Number(
+                ref="", value=float(cell), unit=column.unit, badge=shown.badge, passport=passport
+            )
+            for column, cell in zip(table.columns, cells, strict=True)
+            if isinstance(cell, (int, float)) and not isinstance(cell, bool)
+        }
+        yield Row(names, fields)
+
+
+def slugged(name: str) -> str:
+    """A column's name as a field: lower case, words joined by '_'."""
+    return re.sub(r"[^a-z]+", "_", name.lower()).strip("_")
+
+
+def machine_values(
+    machine: Machine, ceilings: Ceilings
+) -> dict[tuple[str, ...], tuple[float, str]]:
+    """What `machine/…` can name: (name, key…, field) → (value, unit)."""
+    values: dict[tuple[str, ...], tuple[float, str]] = {
+        ("bandwidth", mix, "gbps"): (gbps, "GB/s") for mix, gbps in ceilings.bandwidth_gbps.items()
+    }
+    values["launch", "time"] = (ceilings.launch_us / 1e6, "s")
+    values["programs", "rate"] = (ceilings.programs_per_s, "/s")
+    if machine.device.sms:
+        values["device", "sms"] = (machine.device.sms, "count")
+    return values
+
+
+def of_machine(machine: Machine) -> Passport:
+    """The part of a passport that a whole talk shares."""
+    software = machine.software
+    versions = {"torch": software.torch, "triton": software.triton, "driver": software.driver}
+    return Passport(
+        gpu=machine.device.name,
+        capability=machine.device.capability,
+        date=machine.started,
+        software=", ".join(f"{name} {version}" for name, version in versions.items() if version),
+    )
+
+
+def of_timing(timing: Timing, shown: Shown) -> Passport:
+    times = (timing.p20_ms, timing.median_ms, timing.p80_ms)
+    p20, median, p80 = (look.quantity(ms / 1e3, "s") for ms in times)
+    config = {**timing.at, **timing.config}
+    return replace(
+        of_machine(shown.machine),
+        date=shown.at,
+        case=" ".join(part for part in (timing.shape, timing.dtype, f"seed {timing.seed}") if part),
+        clock=timing.clock,
+        n=timing.n,
+        spread=f"median {median}, p20 {p20}, p80 {p80}",
+        config=", ".join(f"{name} {value}" for name, value in config.items()),
+        commit=shown.outcome.commit,
+        command=shown.outcome.command,
+    )
