@@ -53,7 +53,7 @@ list *options: _light
 # measure the stage itself: first frame, key press, deck
 [unix]
 bench *options: _full
-    @{{ python }} -m talk bench "$@"
+    @{{ python }} -m talk bench --step 1/block --best triton --against torch "$@"
 
 # run the tests; options go to pytest
 [unix]

@@ -14,7 +14,7 @@ MOST_LINES = 24
 MOST_COLUMNS = 100
 
 # Larger sizes for what leaves room: (name, lines, columns).
-SIZES = (("large", 14, 58), ("medium", 19, 90))
+SIZES = (("large", 14, 50), ("medium", 19, 90))
 
 
 @dataclass(frozen=True)

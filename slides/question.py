@@ -37,7 +37,7 @@ class Question:
     @property
     def strays(self) -> tuple[tuple[str, Number], ...]:
         """Answers that lie in no choice: a range that nobody offered, or a MISSING number."""
-        answers = (("the model", self.model, "modelled"), ("measured", self.measured, "measured"))
+        answers = (("model", self.model, "modelled"), ("measured", self.measured, "measured"))
         return tuple(
             (name, number)
             for name, number, held in answers

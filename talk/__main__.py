@@ -65,9 +65,10 @@ def parser() -> argparse.ArgumentParser:
     bench = commands.add_parser("bench", help="measure the stage itself")
     bench.add_argument("-n", type=int, default=5, help="repeats of each figure")
     bench.add_argument("--section", type=int, default=5, help="the section to open")
-    bench.add_argument("--step", default="", help="slug of a measured step, timed on a GPU")
+    bench.add_argument("--step", default="", help="a measured step for the GPU figures: 1/block")
     bench.add_argument("--best", default="", metavar="KEYS", help="the row to judge")
     bench.add_argument("--against", default="", metavar="KEYS", help="the row to compare with")
+    bench.add_argument("--live", action="store_true", help="the GPU figures alone")
     bench.set_defaults(run=run_bench)
     return top
 
@@ -125,7 +126,8 @@ def run_list(options: argparse.Namespace) -> int:
 def run_bench(options: argparse.Namespace) -> int:
     from talk.bench import bench
 
-    return bench(options.n, options.section, options.step, options.best, options.against)
+    repeats = 0 if options.live else options.n
+    return bench(repeats, options.section, options.step, options.best, options.against)
 
 
 def numbers(text: str) -> list[int]:

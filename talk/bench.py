@@ -6,6 +6,7 @@ Run on an otherwise idle machine. Each row is a median; the last column is the b
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import pty
 import select
@@ -20,7 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fcntl import ioctl
 
-from talk import look, stage
+from talk import look, opening, stage
 from talk.number import Number
 from talk.outcome import Outcome
 from talk.performer import Hello, Performer
@@ -53,17 +54,23 @@ class Figure:
         return f"{self.name:<52} {value:>10}   {sign} {bound:<8} {verdict}"
 
 
-def bench(n: int, section: int, slug: str, best: str, against: str) -> int:
-    """Print every figure; 1 when one is missed."""
-    figures = list(everywhere(n, section))
-    if slug:
-        figures += on_gpu(section, slug, best, against)
-    print(*figures, sep="\n")
-    return 0 if all(figure.holds for figure in figures) else 1
+def bench(n: int, section: int, step: str, best: str, against: str) -> int:
+    """Print every figure as it is measured; 1 when one is missed.
+
+    n: repeats of the figures that need no GPU, 0 for none. step: `section/slug` of a measured
+    step for the GPU figures, whose rows `best` and `against` are compared.
+    """
+    missed = 0
+    for figure in itertools.chain(everywhere(n, section), on_gpu(step, best, against)):
+        print(figure, flush=True)
+        missed += not figure.holds
+    return 1 if missed else 0
 
 
 def everywhere(n: int, section: int) -> Iterator[Figure]:
     """Figures that need no GPU."""
+    if n == 0:
+        return
     talk = (sys.executable, "-m", "talk")
     demo, replay = (*talk, "demo", str(section)), (*talk, "replay", str(section))
     yield Figure("python -m talk --help", median(n, lambda: command(*talk, "--help")), "s", 0.3)
@@ -139,19 +146,23 @@ def read_until_frame(screen: int, timeout: float = 20.0) -> None:
         seen += os.read(screen, 65536)
 
 
-def on_gpu(section: int, slug: str, best: str, against: str) -> list[Figure]:
+def on_gpu(step: str, best: str, against: str) -> Iterator[Figure]:
     """Figures of the live worker: share, rival, repeatability, and replacement after a kill."""
+    if not step or opening.cannot_run():
+        return
     from talk.worker import Worker
 
+    section, slug = int(step.partition("/")[0]), step.partition("/")[2]
     worker = Worker(Hello(modules=(section_module(section),), command="just bench"))
     try:
         machine = opened(worker)
         if machine is None or machine.mode != "live":
-            return []
+            return
         runs = [perform(worker, section, slug) for _ in range(5)]
         machine = next((seen for _, seen in runs if seen and seen.ceilings), machine)
         readings = [reading(machine, outcome) for outcome, _ in runs]
-        return [*judge(readings, section, slug, best, against), replaced(worker, section, slug)]
+        yield from judge(readings, section, slug, best, against)
+        yield replaced(worker, section, slug)
     finally:
         worker.close()
 

@@ -118,6 +118,19 @@ def test_every_slide_fits_is_large_enough_and_asks_for_nothing(browser, deck, wi
         assert len(shown.requests) == 1 + sum(url.startswith("data:") for url in shown.requests)
 
 
+def test_the_size_of_a_choice_does_not_tell_the_answer(shown):
+    asking = shown.page.evaluate(
+        "[...document.querySelectorAll('.choices')].map((e) => e.closest('section').id)"
+    )
+    assert len(asking) >= 4
+    for slide in asking:
+        shown.go(slide)
+        heights = shown.page.evaluate(
+            f"[...document.querySelectorAll('#{slide} .choices li')].map((e) => e.offsetHeight)"
+        )
+        assert len(set(heights)) == 1, (slide, heights)
+
+
 def test_every_slide_fits_in_the_fallback_font_too(shown):
     shown.page.evaluate("document.documentElement.style.setProperty('--sans', '\"Narrowed Sans\"')")
     assert walk(shown) == {}

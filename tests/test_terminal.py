@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import itertools
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -20,6 +22,7 @@ from talk.look import Badge
 from talk.outcome import Check, Failure, Lowering, Timing
 from talk.outcome import Stage as Form
 from talk.rows import Shown
+from talk.source import ROOT
 from talk.terminal import footer, header, medium
 from talk.terminal.chart import Bar, Chart, blocks
 from talk.terminal.checks import checks
@@ -349,3 +352,15 @@ def test_progress_shows_seconds_words_and_the_press_that_waits():
     assert "████████────────" in half and "50.0 %" in half and "1 press waits" in half
     assert "100 %" in progress(replace(state, fraction=7.0)).plain
     assert "\x1b" not in progress(replace(state, progress=HOSTILE)).plain
+
+
+def test_every_renderable_can_be_looked_at_alone():
+    """One process runs them all, each as `python -m talk.terminal.chart` would."""
+    folder = ROOT / "talk" / "terminal"
+    names = [path.stem for path in folder.glob("*.py") if "made_up import" in path.read_text()]
+    runs = "import runpy, sys\nfor n in sys.argv[1:]: runpy.run_module(n, run_name='__main__')"
+    modules = [f"talk.terminal.{name}" for name in names]
+    command = [sys.executable, "-W", "ignore", "-c", runs, *modules]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(modules) > 20 and "torch and triton are a tie" in done.stdout

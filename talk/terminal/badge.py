@@ -44,3 +44,9 @@ def mark_of(number: Number) -> Text:
         return text
     place = ", ".join(part for part in (passport.gpu, passport.date[:10]) if part)
     return text.append(" ").append_text(line(place, "quiet"))
+
+
+if __name__ == "__main__":
+    from talk.terminal.made_up import look_at, shown
+
+    look_at(source(shown()), *(mark(badge) for badge in Badge))

@@ -135,3 +135,9 @@ def again(scene: Scene) -> str:
 
 def missing(scene: Scene) -> str:
     return f"there is no outcome of {scene.section.number}/{scene.step.slug} to show"
+
+
+if __name__ == "__main__":
+    from talk.terminal.made_up import READING, SECTION, STATE, STEP, look_at
+
+    look_at(*body(Scene(STATE, READING, SECTION, STEP)))

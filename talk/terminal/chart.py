@@ -117,21 +117,11 @@ def longest(texts: Iterator[str] | Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    from talk.terminal.palette import theme
+    from talk.terminal.made_up import look_at
 
     made_up = [
-        Bar(
-            label="naive", style="naive", value=30.0, figure="30 GB/s", aside="2 %", ceiling=1900.0
-        ),
-        Bar(
-            label="torch",
-            style="torch",
-            value=1880.0,
-            figure="1,880 GB/s",
-            aside="98.9 %",
-            ceiling=1900.0,
-            detail="median 3 ms",
-        ),
+        Bar(label="naive", style="naive", value=30.0, figure="30 GB/s", aside="30 %", ceiling=99.0),
+        Bar(label="torch", style="torch", value=98.0, figure="98 GB/s", aside="99 %", ceiling=99.0),
         Bar(label="tiny", style="rewrite", value=None, figure="overhead-bound"),
     ]
-    Console(theme=theme("both")).print(Chart(made_up, "higher is faster"))
+    look_at(Chart(made_up, "higher is faster"))

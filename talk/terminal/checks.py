@@ -55,12 +55,7 @@ def wrong(check: Check) -> Text:
 
 
 if __name__ == "__main__":
-    from rich.console import Console
+    from talk.terminal.made_up import OUTCOME, look_at
 
-    from talk.terminal.palette import theme
-
-    made_up = [
-        Check(candidate="naive", inputs="timed", ok=True, error=1e-7, tolerance=1e-6),
-        Check(candidate="planted", inputs="ragged", ok=False, message="3 of 9 elements differ"),
-    ]
-    Console(theme=theme("both")).print(checks(made_up))
+    planted = Check(candidate="planted", inputs="ragged", ok=False, message="3 of 9 differ")
+    look_at(checks([*OUTCOME.checks, planted]))

@@ -52,9 +52,6 @@ def style_of_token(kind: str) -> str:
 
 
 if __name__ == "__main__":
-    from rich.console import Console
+    from talk.terminal.made_up import CODE, look_at
 
-    from talk.terminal.palette import theme
-
-    made_up = Code(path="made/up.py", name="up", text='def up(x):\n    return x + 1  # "one" more')
-    Console(theme=theme("both")).print(code([made_up]))
+    look_at(code([CODE]))

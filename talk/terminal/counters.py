@@ -31,3 +31,9 @@ def recorded(shown: Shown, reading: Reading) -> Iterator[RenderableType]:
         if other.outcome.counters:
             yield source(other)
             yield typed_table(other.outcome.counters)
+
+
+if __name__ == "__main__":
+    from talk.terminal.made_up import READING, look_at, shown
+
+    look_at(*counters(shown(), READING))

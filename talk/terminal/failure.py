@@ -30,9 +30,6 @@ def detail(text: str) -> Text:
 
 
 if __name__ == "__main__":
-    from rich.console import Console
+    from talk.terminal.made_up import look_at
 
-    from talk.terminal.palette import theme
-
-    made_up = Failure(kind="crash", reason="the worker was ended by signal 11", detail="made up")
-    Console(theme=theme("both")).print(failure(made_up, "r runs it again"))
+    look_at(failure(Failure(kind="crash", reason="made up", detail="up()"), "r runs it again"))

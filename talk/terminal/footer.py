@@ -54,3 +54,9 @@ def of_step(state: State) -> Iterator[Key]:
     yield ("←", "back")
     if state.step and state.step.performed and state.finished and state.mode != "replay":
         yield ("r", "run again")
+
+
+if __name__ == "__main__":
+    from talk.terminal.made_up import STATE, look_at
+
+    look_at(footer(STATE, 78, scrolls=True))

@@ -76,10 +76,7 @@ class Grid:
 
 
 if __name__ == "__main__":
-    from talk.terminal.palette import theme
+    from talk.terminal.made_up import look_at
 
-    made_up = Grid(
-        [Head("kernel"), Head("calls", True), Head("time", True)],
-        [[Text("a_kernel_of_no_program"), Text("3"), Text("1.00 ms")]],
-    )
-    Console(theme=theme("both")).print(made_up, made_up, width=16)
+    made_up = [[Text("a_kernel_of_no_program"), Text("3"), Text("1.00 ms")]]
+    look_at(Grid([Head("kernel"), Head("calls", True), Head("time", True)], made_up))

@@ -98,3 +98,9 @@ def places(found: tuple[Entry, ...]) -> Iterator[Text]:
     for (badge, _, _), shown in seen.items():
         if badge is not Badge.LIVE:
             yield provenance(badge, shown.machine, shown.at)
+
+
+if __name__ == "__main__":
+    from talk.terminal.made_up import READING, STATE, look_at
+
+    look_at(growing(entries(STATE, READING)))

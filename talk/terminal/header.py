@@ -77,3 +77,9 @@ def ends(left: Text, right: Text, width: int) -> Text:
     """Two texts at the two ends of a line; the right one gives way."""
     gap = width - cell_len(left.plain) - cell_len(right.plain)
     return left.append(" " * gap).append_text(right) if gap >= 2 and right.plain else left
+
+
+if __name__ == "__main__":
+    from talk.terminal.made_up import STATE, look_at
+
+    look_at(header(STATE, 78))

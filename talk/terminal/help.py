@@ -63,8 +63,6 @@ def pressed(command: str) -> str:
 
 
 if __name__ == "__main__":
-    from rich.console import Console
+    from talk.terminal.made_up import STATE, look_at
 
-    from talk.terminal.palette import theme
-
-    Console(theme=theme("both")).print(help(State(mode="replay", why="made up")))
+    look_at(help(STATE))

@@ -38,3 +38,9 @@ def match(address: Address, state: State, picked: bool) -> Text:
     text = styled("▸ " if picked else "  ", "strong")
     text.append(f"{address[0]}/{clean(address[1])}", "bold reverse" if picked else "strong")
     return text.append(f"  {clean(step.title) if step else ''}")
+
+
+if __name__ == "__main__":
+    from talk.terminal.made_up import STATE, look_at
+
+    look_at(jump(STATE, 10))

@@ -45,16 +45,15 @@ def counted(stage: Stage) -> str:
     """ "PTX, 52 lines: ld.global.v4 2, st.global 1"."""
     lines = len(stage.text.strip("\n").split("\n")) if stage.text else 0
     counts = ", ".join(f"{name} {count:,}" for name, count in stage.counts.items())
-    return f"{stage.name.upper()}, {lines:,} lines" + (f": {counts}" if counts else "")
+    length = f"{lines:,} line" + ("" if lines == 1 else "s")
+    return f"{stage.name.upper()}, {length}" + (f": {counts}" if counts else "")
 
 
 if __name__ == "__main__":
-    from rich.console import Console
-
-    from talk.terminal.palette import theme
+    from talk.terminal.made_up import look_at
 
     made_up = Lowering(
         candidate="up", kernel="up_kernel", target="sm_00", registers=1, spills=0, shared=0,
         shared_limit=1024, num_warps=4, stages=(Stage(name="ptx", text="made.up;"),),
     )  # fmt: skip
-    Console(theme=theme("both")).print(lowering(made_up))
+    look_at(lowering(made_up))

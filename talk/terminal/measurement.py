@@ -181,3 +181,9 @@ def common(found: Sequence[Result]) -> str:
 
 def relative(timing: Timing) -> float:
     return (timing.p80_ms - timing.p20_ms) / timing.median_ms if timing.median_ms else 0.0
+
+
+if __name__ == "__main__":
+    from talk.terminal.made_up import look_at, shown
+
+    look_at(measurement(shown(), "rewrite"))

@@ -60,3 +60,9 @@ def printed(done: Outcome) -> RenderableType:
         return Group(styled("It printed:", "quiet"), Ruled(words(output)))
     lines = output.count("\n") + 1
     return styled(f"It printed {lines:,} line{'s' * (lines > 1)}, kept in the record.", "quiet")
+
+
+if __name__ == "__main__":
+    from talk.terminal.made_up import READING, look_at, shown
+
+    look_at(*outcome(shown(), READING, "rewrite", "r runs it again"))

@@ -89,9 +89,9 @@ def luminance(rgb: ColorTriplet) -> float:
 
 if __name__ == "__main__":
     from rich.console import Console
+    from rich.text import Text
 
     for each in GROUNDS:
+        words = (Text(f"{ink.glyph} {name} ", name) for ink, name in NAMES.items())
         paper = "white" if each == "light" else "black"
-        Console(theme=theme(each), style=f"on {paper}").print(
-            each, *(f"[{name}]{name}[/]" for name in theme(each).styles if "." not in name)
-        )
+        Console(theme=theme(each), style=f"on {paper}").print(Text(f"{each:6}"), *words)

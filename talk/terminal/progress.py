@@ -31,9 +31,6 @@ def spinner(now: float) -> str:
 
 
 if __name__ == "__main__":
-    from rich.console import Console
+    from talk.terminal.made_up import look_at
 
-    from talk.terminal.palette import theme
-
-    made_up = State(running=(0, "up"), now=12.3, progress="made up", fraction=0.4, queued=True)
-    Console(theme=theme("both")).print(progress(made_up))
+    look_at(progress(State(now=12.3, progress="made up", fraction=0.4, queued=True)))

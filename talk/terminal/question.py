@@ -131,17 +131,10 @@ def said(asked: Question) -> Iterator[Text]:
 
 
 if __name__ == "__main__":
-    from rich.console import Console
-
     from talk.look import Badge
-    from talk.terminal.palette import theme
+    from talk.terminal.made_up import look_at
 
-    made_up = StepOutline(
-        slug="up", title="", phase="naive", kind="predict", choices={"few": (0, 5), "many": (5, 99)}
-    )
+    choices = {"few": (0.0, 5.0), "many": (5.0, 99.0)}
+    made_up = StepOutline(slug="up", title="", phase="naive", kind="predict", choices=choices)
     seven = Number(ref="", value=7, unit="count", badge=Badge.MISSING)
-    for each in (
-        Question(made_up, {"few": 1}, False),
-        Question(made_up, {"few": 9}, True, 6, seven),
-    ):
-        Console(theme=theme("both")).print(question(each))
+    look_at(question(Question(made_up, {"few": 9}, True, 6, seven)))

@@ -18,3 +18,11 @@ class Ruled:
         inner = options.update_width(max(1, options.max_width - 2))
         for line in console.render_lines(self.inside, inner, pad=False):
             yield from (edge, *line, Segment.line())
+
+
+if __name__ == "__main__":
+    from rich.text import Text
+
+    from talk.terminal.made_up import look_at
+
+    look_at(Ruled(Text("made up\nof two lines")))

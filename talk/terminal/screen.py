@@ -188,3 +188,12 @@ def indented(lines: Iterable[Line]) -> list[Line]:
 def whole(canvas: Canvas, lines: Sequence[Line]) -> list[Line]:
     """Exactly the terminal's height."""
     return [*lines[: canvas.height], *([] for _ in range(canvas.height - len(lines)))]
+
+
+if __name__ == "__main__":
+    from rich.segment import Segments
+
+    from talk.terminal.made_up import READING, STATE, look_at
+
+    lines = draw(STATE, READING, Canvas(80, 24)).lines
+    look_at(Segments([part for line in lines for part in (*line, Segment.line())]))

@@ -56,3 +56,9 @@ def flags(state: State, reading: Reading) -> Iterator[Text]:
 
 def name(address: Address) -> str:
     return f"{address[0]}/{clean(address[1])}"
+
+
+if __name__ == "__main__":
+    from talk.terminal.made_up import READING, STATE, look_at
+
+    look_at(summary(STATE, READING))

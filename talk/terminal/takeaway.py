@@ -38,3 +38,9 @@ def standing(said: Sentence) -> Text:
     """The weakest badge; a recorded figure names its GPU and date."""
     weakest = [number for number in said.numbers if number.badge is said.badge]
     return mark(said.badge) if said.badge is Badge.LIVE else mark_of(weakest[0])
+
+
+if __name__ == "__main__":
+    from talk.terminal.made_up import READING, STATE, look_at
+
+    look_at(takeaway(STATE, READING) or "")

@@ -31,3 +31,9 @@ def cell(value: Cell, column: Column) -> Text:
     if isinstance(value, str):
         return words(value)
     return Text(look.quantity(value, clean(column.unit)))
+
+
+if __name__ == "__main__":
+    from talk.terminal.made_up import OUTCOME, look_at
+
+    look_at(typed_table(OUTCOME.counters or Table(columns=(), rows=())))
