@@ -239,7 +239,7 @@ def advance(state: State, event: Event) -> Result:
         case Command(name, section, slug):
             return _command(state, name, section, slug)
         case Opened(mode, why):
-            return replace(state, mode=mode, why=why), ()
+            return _asked(replace(state, mode=mode, why=why))
         case Outlined(outline):
             kept = record.Event(kind="outline", section=outline.number, outline=outline)
             return _outlined(state, outline), (Keep(kept),)
@@ -302,11 +302,15 @@ def _go(state: State, to: Address) -> Result:
         return replace(state, message=f"There is no step {to[0]}/{to[1]}."), ()
     state = replace(state, section=to[0], slug=to[1], scroll=0, view="step", typed="", message="")
     moved: tuple[Effect, ...] = (Keep(record.Event(kind="move", section=to[0], step=to[1])),)
-    # A question needs its model's answer at hand, and costs next to nothing.
+    state, effects = _asked(state)
+    return state, moved + effects
+
+
+def _asked(state: State) -> Result:
+    """A question needs its model's answer at hand, and costs next to nothing."""
     if state.step and state.step.kind == "predict" and not state.finished and not state.running:
-        state, effects = _run(state, to)
-        return state, moved + effects
-    return state, moved
+        return _run(state, state.address)
+    return state, ()
 
 
 def _run(state: State, what: Address) -> Result:

@@ -1,7 +1,7 @@
 """A talk whose steps take as long as a test wants: `python -m tests.slow_talk RESULTS [--auto]`.
 
 It performs nothing: `baseline` reports and ends after two seconds, `rows` never ends by
-itself, a shell asks for one line.
+itself, a shell asks for one line. With --break the talk itself breaks at the first step.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from talk import stage
+from talk.errors import TalkError
 from talk.outcome import Failure
 from talk.runner import Talk
 from tests import records
@@ -29,6 +30,8 @@ class Slow:
         self._running = ("", 0.0)
 
     def perform(self, section: int, slug: str) -> None:
+        if "--break" in sys.argv:
+            raise TalkError("the talk itself broke.")
         self._running = (slug, time.monotonic() + SECONDS.get(slug, 0.0))
         self._events.append(stage.Progressed("timing naive", 0.25))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -11,14 +13,14 @@ import pytest
 
 from talk import stage
 from talk.gpu import clocks, machine
-from talk.gpu.ceilings import array_bytes, measure_ceilings, moved_bytes
-from talk.gpu.check import compare
+from talk.gpu.ceilings import array_bytes, moved_bytes
 from talk.gpu.ground import no_gpu
 from talk.gpu.selftest import explained
 from talk.gpu.trouble import attempt, explain
 from talk.outcome import Failure
 from talk.performer import Hello
 from talk.section import MIXES
+from talk.source import ROOT
 from talk.worker import Worker
 from tests.conftest import SMALL
 from tests.test_worker import Driver
@@ -176,33 +178,11 @@ def test_a_device_that_is_lost_ends_more_than_one_attempt() -> None:
 
 
 @pytest.mark.gpu
-def test_ceilings_are_plausible_beside_the_data_sheet() -> None:
-    from talk.gpu.timer import GpuTimer
-
-    device = machine.device(clocks.Gpu(machine.uuid()))
-    ceilings = measure_ceilings(GpuTimer(device.l2_bytes), lambda text, fraction: None)
-    assert device.nominal_gbps is not None
-    for mix, gbps in ceilings.bandwidth_gbps.items():
-        assert 0.5 < gbps / device.nominal_gbps < 1.0, mix
-    assert 0.5 < ceilings.launch_us < 50
-    assert 1e7 < ceilings.programs_per_s < 1e11
-
-
-@pytest.mark.gpu
-def test_the_streaming_kernels_do_what_they_are_counted_for() -> None:
-    import torch
-
-    from talk.gpu import kernels
-
-    out, x, y, z = (torch.rand(4096, device="cuda") for _ in range(4))
-    for kernel, inputs, expected in (
-        (kernels.write_kernel, (), torch.ones_like(x)),
-        (kernels.copy_kernel, (x,), x),
-        (kernels.add_kernel, (x, y), x + y),
-        (kernels.add_three_kernel, (x, y, z), x + y + z),
-    ):
-        kernel[(16,)](out, *inputs, BLOCK=256)
-        assert compare(out, expected.double(), 1e-6).ok
+@pytest.mark.parametrize("check", ["ceilings", "streaming"])
+def test_what_ceilings_are_measured_with_holds_on_a_gpu(check: str) -> None:
+    command = [sys.executable, "-m", "tests.on_gpu", check]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.gpu

@@ -141,6 +141,15 @@ def test_a_closed_terminal_ends_the_talk(folder):
         assert not screen.process.isalive()
 
 
+def test_a_crash_gives_the_terminal_back_before_it_says_why(tmp_path):
+    with slow(tmp_path, "--break") as screen:
+        screen.until("def add_one")
+        screen.press("right")
+        assert screen.ended() == 1
+        screen_given_back, _, why = screen.raw.partition(RESTORED)
+        assert ALTERNATE in screen_given_back and b"the talk itself broke" in why
+
+
 def test_long_work_shows_progress_and_a_press_waits(tmp_path):
     with slow(tmp_path) as screen:
         screen.until("def add_one")

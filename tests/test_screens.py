@@ -318,6 +318,21 @@ def test_scrolling_back_survives_a_blank_screen():
     assert drawn(talk, (80, 24)) == before
 
 
+def test_a_long_message_says_how_much_of_it_is_left_out():
+    talk = at("baseline")
+    talk.tell(stage.Said("\n".join(f"line {i}" for i in range(40))))
+    text = shown(talk, (80, 24))
+    assert "line 6" in text and "… 33 more lines" in text and "? help" in text
+    talk.tell(stage.Said("a short one"))
+    assert "a short one" in shown(talk, (80, 24)) and "left out" not in shown(talk, (80, 24))
+
+
+def test_a_title_that_fills_the_screen_leaves_a_line_for_the_step():
+    endless = replace(records.SECTION, title="memory wall " * 90)
+    lines = drawn(talk_of(records.record(endless)), (60, 16))
+    assert len(lines) == 16
+
+
 def test_a_long_take_away_scrolls_with_the_rest():
     long = replace(records.STEPS[0], says=" ".join(f"word{i}" for i in range(60)))
     held = records.record(replace(records.SECTION, steps=(long, *records.STEPS[1:])))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from talk import stage
 from talk.outcome import Failure
-from talk.stage import Arrived, Command, Fitted, Outlined, Press, Said, Tick, advance
+from talk.stage import Arrived, Command, Fitted, Opened, Outlined, Press, Said, Tick, advance
 from tests.records import SECTION, STEPS, outcome
 
 SLUGS = [step.slug for step in STEPS]
@@ -47,10 +47,29 @@ def test_words_need_no_run():
     assert performed(effects) == ["guess"], "the model's answer is asked for on arrival"
 
 
+def test_a_section_that_opens_with_a_question_asks_it_at_once():
+    state, effects = play(at("guess", mode="starting"), Opened("live", "a GPU"))
+    assert performed(effects) == ["guess"]
+    _, again = play(state, Opened("live", "a GPU"), Arrived(outcome("guess")), Opened("live", ""))
+    assert performed(again) == [], "once"
+    assert performed(play(at("baseline"), Opened("live", "a GPU"))[1]) == []
+
+
 def test_back_returns_to_the_previous_step():
     assert play(at("baseline"), "pageup")[0].slug == "guess"
     assert "first step" in play(at("words"), "left")[0].message
     assert "last step" in play(at("now-you"), "right")[0].message
+
+
+def test_a_dark_hall_stays_dark_for_a_remote_s_stray_keys():
+    assert play(at("baseline", blank=True), "escape", "f5")[0].blank
+    assert not play(at("baseline", blank=True), "pagedown")[0].blank
+
+
+def test_help_scrolls_and_any_other_key_ends_it():
+    state, _ = play(at("baseline"), "?", Fitted(5, 9), "down", "down")
+    assert (state.view, state.scroll) == ("help", 2)
+    assert play(state, "x")[0].view == "step"
 
 
 @pytest.mark.parametrize("key", ["escape", "f5", "x", "tab"])

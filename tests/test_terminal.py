@@ -77,6 +77,10 @@ def test_an_encoding_without_a_character_gets_one_of_the_same_width():
     assert Medium(encoding="latin-1").shown("▲ 5 µs ×2") == "^ 5 µs ×2"
 
 
+def test_the_phases_are_told_apart_without_their_glyphs():
+    assert Medium(encoding="ascii").shown("▲●■◆") == "^o#*"
+
+
 def test_every_glyph_of_the_talk_has_a_plain_form():
     drawn = "".join(ink.glyph for ink in medium.INKS) + "█▏▌─│┃→←↑↓✓✗…·–×µ▸›◀⠋⠧"
     assert set(drawn) <= set(PLAIN)
@@ -357,7 +361,9 @@ def test_progress_shows_seconds_words_and_the_press_that_waits():
 def test_every_renderable_can_be_looked_at_alone():
     """One process runs them all, each as `python -m talk.terminal.chart` would."""
     folder = ROOT / "talk" / "terminal"
-    names = [path.stem for path in folder.glob("*.py") if "made_up import" in path.read_text()]
+    names = [
+        path.stem for path in folder.glob("*.py") if "made_up import" in path.read_text("utf-8")
+    ]
     runs = "import runpy, sys\nfor n in sys.argv[1:]: runpy.run_module(n, run_name='__main__')"
     modules = [f"talk.terminal.{name}" for name in names]
     command = [sys.executable, "-W", "ignore", "-c", runs, *modules]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 
 from talk.reading import Reading
 from talk.rows import Shown
@@ -17,8 +17,7 @@ def counters(shown: Shown, reading: Reading) -> Iterator[RenderableType]:
     """The outcome's own counters; where it has none, the reason and the recorded ones."""
     outcome = shown.outcome
     if outcome.counters:
-        yield styled("Hardware counters", "strong")
-        yield typed_table(outcome.counters)
+        yield Group(styled("Hardware counters", "strong"), typed_table(outcome.counters))
     if outcome.counters_reason:
         yield words(f"Hardware counters: {outcome.counters_reason}", "quiet")
     if outcome.counters is None and outcome.counters_reason:
@@ -29,8 +28,7 @@ def recorded(shown: Shown, reading: Reading) -> Iterator[RenderableType]:
     alone = Reading(recording=reading.recording, fresh=reading.fresh)
     for other in alone.shown(shown.outcome.section, shown.outcome.step):
         if other.outcome.counters:
-            yield source(other)
-            yield typed_table(other.outcome.counters)
+            yield Group(source(other), typed_table(other.outcome.counters))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ from talk.terminal.palette import ground_of, theme
 
 Line = list[Segment]
 
-INKS = (*look.PHASE.values(), *look.SHAPE.values(), look.CEILING, look.TORCH)
+# The phases last: the live badge shares a glyph with one of them, and has its word beside it.
+INKS = (*look.SHAPE.values(), look.CEILING, look.TORCH, *look.PHASE.values())
 LIKE = (
     ("µ×", "ux"),
     ("–—·…", "--.."),

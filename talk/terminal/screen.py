@@ -73,7 +73,7 @@ def draw(state: State, reading: Reading, canvas: Canvas) -> Frame:
     top = canvas.lines(header.header(state, canvas.inner))
     pinned, scrolled = ending(state, reading, canvas)
     # Two rules and the line of keys.
-    rows = canvas.height - len(top) - len(pinned) - 3
+    rows = max(1, canvas.height - len(top) - len(pinned) - 3)
     content = [*middle(state, reading, canvas, rows), *scrolled]
     keys = canvas.lines(footer.footer(state, canvas.inner, len(content) > rows))
     return Frame(
@@ -133,7 +133,8 @@ def middle(state: State, reading: Reading, canvas: Canvas, rows: int) -> list[Li
 
 def ending(state: State, reading: Reading, canvas: Canvas) -> tuple[list[Line], list[Line]]:
     """(what stands below the body, a take-away that is too long for that)."""
-    message = canvas.lines(styled(clean(state.message), "stale"))[:PINNED] if state.message else []
+    message = canvas.lines(styled(clean(state.message), "stale")) if state.message else []
+    message = capped(message, canvas.height // 3)
     if state.running:
         return [*canvas.lines(progress.progress(state)), *message], []
     said = takeaway(state, reading) if state.view == "step" and not state.code else None
@@ -141,6 +142,13 @@ def ending(state: State, reading: Reading, canvas: Canvas) -> tuple[list[Line], 
     if len(lines) > PINNED:
         return [[], *message], [[], *lines]
     return [*lines, *message], []
+
+
+def capped(lines: list[Line], most: int) -> list[Line]:
+    """At most so many lines, the last of which says what is left out."""
+    if len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], [Segment(f"… {plural(len(lines) - most + 1, 'more ')}")]]
 
 
 def beside(left: list[Line], right: list[Line], width: int) -> list[Line]:
