@@ -46,7 +46,7 @@ def events(launch):
 def flush_cache():
     """Write over at least three times the L2, for long enough that the launch is queued behind."""
     l2 = torch.cuda.get_device_properties().L2_cache_size
-    torch.empty(max(3 * l2, 2**28), dtype=torch.int8, device="cuda").zero_()
+    torch.empty(max(3 * l2, 2**29), dtype=torch.int8, device="cuda").zero_()
 
 
 def median(clock, launch, repeats=7):

@@ -1,4 +1,4 @@
-"""GPU checks that need a process of their own: once Triton was imported to interpret, it stays so."""
+"""GPU checks in a process of their own: a Triton imported to interpret keeps interpreting."""
 
 from __future__ import annotations
 
