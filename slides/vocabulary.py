@@ -16,12 +16,12 @@ from markupsafe import Markup
 
 from slides import charts, listing, passport
 from slides.passport import Entry
-from slides.question import question
 from talk import sentence
 from talk.errors import TalkError, UnknownReference
 from talk.look import Badge
 from talk.number import Number
 from talk.outcome import Code, Table
+from talk.question import question
 from talk.reading import Reading, nearest
 from talk.record import SectionOutline, StepOutline
 from talk.rows import Shown

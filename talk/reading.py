@@ -8,6 +8,7 @@ them with ` / ` between name a quotient.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import re
 from collections.abc import Callable, Iterator
@@ -128,8 +129,10 @@ class Reading:
     def _modelled(self, found: Number, section: int, step: str) -> Number:
         """A model's answer in the unit of its question, with the badge of the ceilings it knew."""
         outline, machine = self.outline(section, step), self.machine()
-        if outline and outline.about:
-            found = replace(found, unit=self.number(outline.about, section).unit)
+        # What a question is about is judged where it is asked for, not here.
+        with contextlib.suppress(UnknownReference):
+            if outline and outline.about:
+                found = replace(found, unit=self.number(outline.about, section).unit)
         if found.badge is Badge.SIMULATED and machine:
             found = replace(found, badge=Badge.RECORDED, passport=of_machine(machine))
         return found

@@ -27,6 +27,7 @@ class Module:
 
     path: str
     text: str
+    tree: ast.Module
     definitions: dict[str, ast.stmt]
     imports: dict[str, tuple[str, str]]
 
@@ -116,7 +117,7 @@ def _names(node: ast.AST) -> list[str]:
 
 def _declaration(module: Module, slug: str) -> ast.Call | None:
     """The call `Kind("slug", …)`, wherever in the module it stands."""
-    calls = (n for n in ast.walk(ast.parse(module.text)) if isinstance(n, ast.Call) and n.args)
+    calls = (n for n in ast.walk(module.tree) if isinstance(n, ast.Call) and n.args)
     return next((c for c in calls if getattr(c.args[0], "value", None) == slug), None)
 
 
@@ -150,7 +151,7 @@ def _parsed(path: str, text: str, module: str) -> Module:
     tree = ast.parse(text)
     definitions = {name: node for node in tree.body for name in _defined(node)}
     imports = {local: origin for node in tree.body for local, origin in _imported(node)}
-    return Module(path, text, definitions, imports)
+    return Module(path, text, tree, definitions, imports)
 
 
 def _defined(node: ast.stmt) -> Iterator[str]:

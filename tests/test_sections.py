@@ -12,10 +12,10 @@ import torch
 from talk import source
 from talk.gpu.check import expect, judge
 from talk.look import Badge
+from talk.question import settled_by
 from talk.reading import REFERENCE, Reading
 from talk.section import Measure, Predict
 from talk.sentence import say
-from talk.terminal.question import about as settled_by
 from tests.interpreted import interpreting
 from tests.worlds import World
 
@@ -323,5 +323,5 @@ def answer(question, value):
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_view_knows_which_step_settles_a_question(name, expected_world):
     section = expected_world.record(SECTIONS[int(name.split("/")[0])]).outlines[0]
-    address = settled_by(section, section.step(QUESTIONS[name].slug))
+    address = settled_by(section.number, section.step(QUESTIONS[name].slug))
     assert address and section.step(address[1])

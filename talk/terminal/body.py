@@ -10,6 +10,7 @@ from rich.text import Text
 
 from talk import look
 from talk.outcome import Code, Failure
+from talk.question import settled_by
 from talk.reading import Reading
 from talk.record import SectionOutline, StepOutline
 from talk.rows import Shown
@@ -120,10 +121,10 @@ def predictions(scene: Scene) -> Iterable[StepOutline]:
     """The questions that this step answers."""
     here = (scene.section.number, scene.step.slug)
     steps = (step for step in scene.section.steps if step.kind == "predict")
-    return tuple(step for step in steps if question.about(scene.section, step) == here)
+    return tuple(step for step in steps if settled_by(scene.section.number, step) == here)
 
 
-def asked(scene: Scene, step: StepOutline) -> question.Question:
+def asked(scene: Scene, step: StepOutline) -> question.Asked:
     return question.asked(scene.state, scene.reading, scene.section, step)
 
 

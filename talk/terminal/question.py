@@ -2,139 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from talk import look
 from talk.errors import TalkError
-from talk.number import Number
-from talk.reading import REFERENCE, Reading
+from talk.question import Choice, Question, settled_by
+from talk.question import question as known
+from talk.reading import Reading
 from talk.record import SectionOutline, StepOutline
-from talk.stage import Address, State
+from talk.stage import State
 from talk.terminal.badge import mark_of
 from talk.terminal.clean import clean, line, styled, words
 from talk.terminal.grid import Grid, Head
 
 
 @dataclass(frozen=True)
-class Question:
-    """A prediction and all that is known of its answer. model: in the unit of `measured`."""
+class Asked:
+    """A question, and whether this talk may already say what came of it."""
 
-    step: StepOutline
-    votes: Mapping[str, int]
+    question: Question
     settled: bool
-    model: float | None = None
-    measured: Number | None = None
 
-    def choice(self, value: float | None) -> str:
-        """The answer whose half-open range holds a value."""
-        fits = (
-            c
-            for c, (low, high) in self.step.choices.items()
-            if value is not None and low <= value < high
-        )
-        return next(fits, "")
-
-    @property
-    def room(self) -> str:
-        """What most voted for."""
-        return max(self.votes, key=lambda choice: self.votes[choice], default="")
-
-    @property
-    def right(self) -> str:
-        return self.choice(self.measured.value if self.measured else None)
+    def right(self, choice: Choice | None) -> bool:
+        return self.settled and choice is not None and choice.measured
 
 
-def asked(state: State, reading: Reading, section: SectionOutline, step: StepOutline) -> Question:
+def asked(state: State, reading: Reading, section: SectionOutline, step: StepOutline) -> Asked:
     """The question with what this talk may already say about it."""
-    address = (section.number, step.slug)
-    votes = {state.votes[address]: 1} if address in state.votes else {}
-    if reading.talk:
-        votes = votes | reading.talk.votes(*address)
-    if about(section, step) not in state.done:
-        return Question(step, votes, settled=False)
-    measured = number(reading, section, step)
-    shown = reading.figures(*address)
-    prediction = shown.outcome.prediction if shown else None
-    return Question(step, votes, True, prediction.model if prediction else None, measured)
-
-
-def about(section: SectionOutline, step: StepOutline) -> Address | None:
-    """The step whose measurement settles a prediction."""
-    match = REFERENCE.match(step.about.strip())
-    if not match or match["section"] == "machine":
-        return None
-    return (int(match["section"] or section.number), match["step"])
-
-
-def number(reading: Reading, section: SectionOutline, step: StepOutline) -> Number | None:
+    vote = state.votes.get((section.number, step.slug))
+    votes = {vote: 1} if vote else None
+    settled = settled_by(section.number, step) in state.done
     try:
-        return reading.number(step.about, section.number)
+        return Asked(known(reading, section.number, step, votes), settled)
     except TalkError:
-        return None
+        unsettled = replace(step, about="")
+        return Asked(known(reading, section.number, unsettled, votes), settled)
 
 
-def question(asked: Question) -> RenderableType:
+def question(asked: Asked) -> RenderableType:
     """The answers to choose from, with air between them; afterwards what came of it."""
-    lines = [answer(n, choice, asked) for n, choice in enumerate(asked.step.choices, 1)]
+    lines = [answer(choice, asked) for choice in asked.question.choices]
     if asked.settled:
         return Group(*lines, Text(), verdict(asked))
     spaced = [part for line in lines for part in (Text(), line)]
     return Group(*spaced[1:])
 
 
-def answer(number: int, choice: str, asked: Question) -> Text:
-    votes = asked.votes.get(choice, 0)
-    text = styled(f"  {number}  ", "strong" if votes else "quiet")
-    text.append(clean(choice), "strong" if votes or choice == asked.right else "")
-    if votes:
-        text.append("  ◀ your vote" if votes == 1 else f"  ◀ {votes} votes", "strong")
-    return text.append("  ✓ right", "live") if choice == asked.right else text
+def answer(choice: Choice, asked: Asked) -> Text:
+    right = asked.right(choice)
+    text = styled(f"  {choice.key}  ", "strong" if choice.votes else "quiet")
+    text.append(clean(choice.label), "strong" if choice.votes or right else "")
+    if choice.votes:
+        text.append("  ◀ your vote" if choice.votes == 1 else f"  ◀ {choice.votes} votes", "strong")
+    return text.append("  ✓ right", "live") if right else text
 
 
-def verdict(asked: Question) -> RenderableType:
+def verdict(asked: Asked) -> RenderableType:
     """The room, the model and the measurement, side by side."""
-    choice = asked.choice(asked.model)
-    model = look.quantity(asked.model, asked.measured.unit if asked.measured else "")
+    room, model = asked.question.room, asked.question.expected
+    value = str(asked.question.model) if asked.question.model else "–"
     rows = [
-        [Text("the room"), line(asked.room or "no vote"), Text(), judged(asked.room, asked)],
-        [Text("the model"), line(choice), Text(model), judged(choice, asked)],
-        measured(asked),
+        [Text("the room"), label(room, "no vote"), Text(), judged(room, asked)],
+        [Text("the model"), label(model), Text(value), judged(model, asked)],
+        measured(asked.question),
     ]
     heads = [Head(""), Head(""), Head("", figures=True), Head("")]
-    return Group(Grid(heads, rows), *said(asked))
+    return Group(Grid(heads, rows), *said(asked.question))
 
 
-def measured(asked: Question) -> list[Text]:
+def label(choice: Choice | None, otherwise: str = "", style: str = "") -> Text:
+    return line(choice.label if choice else otherwise, style)
+
+
+def measured(question: Question) -> list[Text]:
     who = styled("measured", "strong")
-    if asked.measured is None:
+    if question.measured is None:
         return [who, Text("no such figure"), Text(), Text()]
-    value = styled(str(asked.measured), "strong")
-    return [who, line(asked.right, "strong"), value, mark_of(asked.measured)]
+    value = styled(str(question.measured), "strong")
+    return [who, label(question.right, style="strong"), value, mark_of(question.measured)]
 
 
-def judged(choice: str, asked: Question) -> Text:
-    if not choice or not asked.right:
+def judged(choice: Choice | None, asked: Asked) -> Text:
+    if choice is None or asked.question.right is None:
         return Text()
-    return styled("✓ right", "live") if choice == asked.right else styled("✗ not so", "missing")
+    return styled("✓ right", "live") if choice.measured else styled("✗ not so", "missing")
 
 
-def said(asked: Question) -> Iterator[Text]:
+def said(question: Question) -> Iterator[Text]:
     """How the model reasons, and what the usual wrong answer believes."""
-    if asked.step.model_says:
-        yield words(f"The model: {asked.step.model_says}", "quiet")
-    if asked.step.misconception:
-        yield words(f"A common belief: {asked.step.misconception}", "quiet")
+    if question.reason:
+        yield words(f"The model: {question.reason}", "quiet")
+    if question.misconception:
+        yield words(f"A common belief: {question.misconception}", "quiet")
 
 
 if __name__ == "__main__":
     from talk.look import Badge
+    from talk.number import Number
     from talk.terminal.made_up import look_at
 
-    choices = {"few": (0.0, 5.0), "many": (5.0, 99.0)}
-    made_up = StepOutline(slug="up", title="", phase="naive", kind="predict", choices=choices)
     seven = Number(ref="", value=7, unit="count", badge=Badge.MISSING)
-    look_at(question(Question(made_up, {"few": 9}, True, 6, seven)))
+    few = Choice(key=1, label="few", votes=9, modelled=False, measured=False)
+    many = Choice(key=2, label="many", votes=1, modelled=True, measured=True)
+    look_at(question(Asked(Question((few, many), seven, seven, "count them", "few"), True)))

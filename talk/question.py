@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from talk.number import Number
-from talk.reading import Reading
+from talk.reading import REFERENCE, Reading
 from talk.record import StepOutline
 
 
@@ -22,17 +23,36 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """A multiple-choice question, with the answers that are known."""
+    """A multiple-choice question, with the answers that are known.
+
+    reason: how the model reasons. measured: None where nothing settles the question.
+    """
 
     choices: tuple[Choice, ...]
     model: Number | None
-    measured: Number
+    measured: Number | None
     reason: str
     misconception: str
 
     @property
     def votes(self) -> int:
         return sum(choice.votes for choice in self.choices)
+
+    @property
+    def room(self) -> Choice | None:
+        """What most voted for."""
+        most = max(self.choices, key=lambda choice: choice.votes, default=None)
+        return most if most and most.votes else None
+
+    @property
+    def expected(self) -> Choice | None:
+        """The model's answer."""
+        return next((choice for choice in self.choices if choice.modelled), None)
+
+    @property
+    def right(self) -> Choice | None:
+        """The answer that was measured."""
+        return next((choice for choice in self.choices if choice.measured), None)
 
     @property
     def strays(self) -> tuple[tuple[str, Number], ...]:
@@ -45,11 +65,16 @@ class Question:
         )
 
 
-def question(reading: Reading, section: int, step: StepOutline) -> Question:
-    """The question of a Predict step. Raises UnknownReference for what settles it."""
-    measured = reading.number(step.about, section)
+def question(
+    reading: Reading, section: int, step: StepOutline, votes: Mapping[str, int] | None = None
+) -> Question:
+    """The question of a Predict step. Raises UnknownReference for what settles it.
+
+    votes: of a talk that keeps no record; the record's own count more.
+    """
+    measured = reading.number(step.about, section) if step.about else None
     model = expected(reading, section, step.slug)
-    votes = reading.talk.votes(section, step.slug) if reading.talk else {}
+    votes = (reading.talk.votes(section, step.slug) if reading.talk else {}) or votes or {}
     choices = tuple(
         Choice(
             key=key,
@@ -61,6 +86,14 @@ def question(reading: Reading, section: int, step: StepOutline) -> Question:
         for key, (label, bounds) in enumerate(step.choices.items(), start=1)
     )
     return Question(choices, model, measured, step.model_says, step.misconception)
+
+
+def settled_by(section: int, step: StepOutline) -> tuple[int, str] | None:
+    """The step whose measurement settles a question."""
+    match = REFERENCE.match(step.about.strip())
+    if not match or match["section"] == "machine":
+        return None
+    return (int(match["section"] or section), match["step"])
 
 
 def expected(reading: Reading, section: int, slug: str) -> Number | None:
