@@ -161,7 +161,7 @@ def test_hard_inputs_must_be_right_before_anything_is_timed() -> None:
     bench = Bench(timer=MadeUpTimer(clock, naive_mean=1.0), clock=clock)
     found = measure(case, {"naive": naive_mean}, AT, bench)
     assert [(check.inputs, check.ok) for check in found.checks] == [
-        ("timed", True),
+        ("the case's inputs", True),
         ("huge", False),
     ]
     assert found.timings == ()

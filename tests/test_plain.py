@@ -52,7 +52,7 @@ def test_a_failed_step_goes_on_and_fails_the_walk():
 
 
 def test_a_wrong_candidate_fails_the_walk():
-    wrong = Check(candidate="planted", inputs="timed", ok=False, message="all differ")
+    wrong = Check(candidate="planted", inputs="the case's inputs", ok=False, message="all differ")
     event = Event(
         kind="outcome",
         at=records.AT,

@@ -239,14 +239,14 @@ def test_two_mixes_have_two_ceilings():
 
 def test_checks_say_right_once_and_wrong_each_time():
     found = [
-        Check(candidate="naive", inputs="timed", ok=True, error=1e-7, tolerance=1e-6),
+        Check(candidate="naive", inputs="the case's inputs", ok=True, error=1e-7, tolerance=1e-6),
         Check(candidate="naive", inputs="ragged", ok=True, error=2e-7, tolerance=1e-6),
-        Check(candidate="torch", inputs="timed", ok=True, error=0.0, tolerance=1e-6),
+        Check(candidate="torch", inputs="the case's inputs", ok=True, error=0.0, tolerance=1e-6),
         Check(candidate="torch", inputs="ragged", ok=True, error=0.0, tolerance=1e-6),
         Check(candidate="planted", inputs="ragged", ok=False, at={"block": 2}, message="3 differ"),
     ]
     assert text(checks(found), 80) == (
-        "✓ right  naive, torch  on timed, ragged; error 2e-07 within 1e-06\n"
+        "✓ right  naive, torch  on the case's inputs, ragged; error 2e-07 within 1e-06\n"
         "✗ WRONG  planted  on ragged at block 2\n"
         "         3 differ"
     )

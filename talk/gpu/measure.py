@@ -117,13 +117,15 @@ class Subject:
         found = attempt(lambda: self.check(case, expected, bench), root=bench.root)
         if isinstance(found, Failure):
             self.failure = replace(found, reason=f"{self.name}: {found.reason}")
-            self.checks.append(self._check("timed", Verdict(ok=False, message=found.reason)))
+            self.checks.append(
+                self._check("the case's inputs", Verdict(ok=False, message=found.reason))
+            )
 
     def check(self, case: Case, expected: Expected, bench: Bench) -> None:
         """On the inputs that will be timed, then on the case's hard ones."""
         if bench.timer:
             self._call_first(expected, bench.clock)
-        self._judge("timed", expected)
+        self._judge("the case's inputs", expected)
         for name, inputs in case.hard():
             self._judge(name, expect(case, interpretable(inputs) if bench.interpreted else inputs))
 

@@ -118,7 +118,13 @@ def at_point(found: Measured | Failure, step: Sweep, point: Point) -> Measured:
     """A whole point that failed as a failed check of every candidate."""
     if isinstance(found, Failure):
         failed = (
-            Check(candidate=name, inputs="timed", ok=False, at=point.at, message=found.reason)
+            Check(
+                candidate=name,
+                inputs="the case's inputs",
+                ok=False,
+                at=point.at,
+                message=found.reason,
+            )
             for name in step.candidates
         )
         return Measured(tuple(failed))
