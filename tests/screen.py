@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -117,7 +117,14 @@ def hostile(value: Any, keep: Iterable[str] = ()) -> Any:
 class Screen:
     """A command on a real pseudo-terminal, and what a terminal would show of it."""
 
-    def __init__(self, *arguments: str, size: tuple[int, int] = (80, 24), **environ: str) -> None:
+    def __init__(
+        self,
+        *arguments: str,
+        size: tuple[int, int] = (80, 24),
+        program: Sequence[str] = (sys.executable, "-m"),
+        cwd: Path = ROOT,
+        **environ: str,
+    ) -> None:
         inherited = {
             k: v for k, v in os.environ.items() if not re.match("LC_|LANG|NO_COLOR|COL", k)
         }
@@ -126,7 +133,7 @@ class Screen:
         self._screen = pyte.Screen(*size)
         self._stream = pyte.ByteStream(self._screen)
         self.process = pexpect.spawn(
-            sys.executable, ["-m", *arguments], cwd=str(ROOT), env=inherited | given,  # type: ignore[arg-type]
+            program[0], [*program[1:], *arguments], cwd=str(cwd), env=inherited | given,  # type: ignore[arg-type]
             dimensions=(size[1], size[0]), timeout=20,
         )  # fmt: skip
         self.process.delaybeforesend = None
