@@ -107,7 +107,7 @@ SECTION = Section(
         ),
         Predict(
             "guess-lengths",
-            "1,024 times as many elements: what happens to its GB/s?",
+            "1,024 times as many elements: what happens to the baseline's GB/s?",
             about="lengths[naive, 268435456].gbps / lengths[naive, 262144].gbps",
             choices={
                 "it stays as it is": (0, 1.5),
@@ -143,18 +143,19 @@ SECTION = Section(
     profile=(
         Predict(
             "guess-clock",
-            "perf_counter around the kernel: how far is it off?",
+            "Time a kernel with perf_counter: how many times longer does it really run?",
             about="stopwatches[synchronise].long_kernel / stopwatches[no synchronise].long_kernel",
             choices={
-                "it is right, or nearly": (0, 2),
-                "by 2 to 100 times": (2, 100),
-                "by more than 100 times": (100, math.inf),
+                "the clock is right, or nearly": (0, 2),
+                "2 to 100 times": (2, 100),
+                "more than 100 times": (100, math.inf),
             },
             model=lambda ceilings: seconds(ceilings, LONG) / (ceilings.launch_us / 1e6),
             model_says="the time to move the bytes, over the time of one launch",
             misconception="When the call returns, the kernel has run.",
             show=(unsynchronised,),
-            notes="Ask: the time on this clock, and the true one: what is their ratio?\n"
+            notes="Say: this is how one times any function in Python.\n"
+            "Ask: the true time, over what this clock reads: what is the ratio?\n"
             "Usual wrong answer: a few per cent of overhead.\n"
             "30 seconds.",
         ),
@@ -179,7 +180,7 @@ SECTION = Section(
     rewrite=(
         Predict(
             "guess-block",
-            "The same five lines, 512 elements per program: what share of the ceiling?",
+            "The same add, 512 elements per program: what share of the ceiling?",
             about="block[triton].share",
             choices={
                 "under 1 %: the same work": (0, 0.01),
@@ -189,7 +190,7 @@ SECTION = Section(
             model=share,
             model_says="bytes ÷ bandwidth, and one launch",
             misconception="The same additions and the same bytes take the same time.",
-            show=(add_naive_kernel,),
+            show=(add_kernel,),
             notes="Ask: nothing is saved, neither bytes nor additions. What can change?\n"
             "Usual wrong answer: a little, since the work is the same.\n"
             "30 seconds.",
@@ -232,8 +233,9 @@ SECTION = Section(
     exercise=Exercise(
         slug="ragged_add",
         title="A length that is no multiple of the block",
-        task="Finish the kernel: which elements are mine, which of them exist, load, add, store. "
-        "It must be right for every length, 1 and 1,000 included.",
+        task="In demos/kernels/vector_add.py empty the body of add_kernel, then write it again: "
+        "which elements are mine, which of them exist, load, add, store. Run the step block "
+        "again: it is checked at every length, 1 and 129 included.",
         minutes=3,
     ),
 )

@@ -199,8 +199,9 @@ SECTION = Section(
     exercise=Exercise(
         slug="strided",
         title="Diagnose a strided kernel, then mend it",
-        task="Its additions and its elements are those of the add, and it is many times slower. "
-        "Say from its numbers why, then let neighbouring lanes read neighbouring elements.",
+        task="In add_kernel let i = tl.program_id(0) + tl.arange(0, BLOCK) * tl.num_programs(0): "
+        "the same elements, once each. Run the step profile again and say from its counters "
+        "what happened. Then let neighbouring lanes read neighbouring elements.",
         minutes=4,
     ),
 )

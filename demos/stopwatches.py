@@ -15,7 +15,7 @@ def first_call(launch):
 
 
 def unsynchronised(launch):
-    """Wrong: the launch returns before the kernel runs."""
+    """The clock around the call."""
     torch.cuda.synchronize()
     start = time.perf_counter()
     launch()

@@ -138,7 +138,7 @@ def numbers(text: str) -> list[int]:
     if text == "all":
         return known
     if not text.isdigit():
-        problem = f"no section {text!r}" if text else "which section?"
+        problem = f"no section {text!r}." if text else "which section?"
         names = ", ".join(str(number) for number in known)
         raise TalkError(
             f"{problem} Sections: {names}, or 'all'.",

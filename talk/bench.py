@@ -153,7 +153,7 @@ def on_gpu(step: str, best: str, against: str) -> Iterator[Figure]:
     from talk.worker import Worker
 
     section, slug = int(step.partition("/")[0]), step.partition("/")[2]
-    worker = Worker(Hello(modules=(section_module(section),), command="just bench"))
+    worker = Worker(Hello(modules=(section_module(section),)))
     try:
         machine = opened(worker)
         if machine is None or machine.mode != "live":

@@ -25,10 +25,16 @@ def keep(folder: Path | None = None) -> str:
         raise RecordError(f"{chosen.folder} is not kept: {problem}.", hint=AGAIN)
     to = runner.RECORDINGS / record.gpu_slug(chosen.machine.device.name)
     replace_folder(to, latest(chosen))
-    return f"kept {len(chosen.outlines)} sections of {chosen.machine.talk} in {to}"
+    return f"kept {len(chosen.outlines)} sections of {chosen.machine.talk} in {nearby(to)}"
 
 
 AGAIN = "record all sections again on the GPU: 'just record'"
+
+
+def nearby(path: Path) -> Path:
+    """Relative to the current directory where it lies below."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def newest_complete(results: Path | None = None) -> Record:

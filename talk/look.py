@@ -51,7 +51,9 @@ BETTER = {"GB/s": "higher is faster", "TFLOP/s": "higher is faster", "s": "lower
 
 SCALES = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
-    "B": ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
+    # Decimal, so that bytes over time are the GB/s beside them; capacities are binary.
+    "B": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
+    "capacity": ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
     "/s": ((1e9, "billion/s"), (1e6, "million/s"), (1e3, "thousand/s"), (1.0, "/s")),
 }
 

@@ -27,7 +27,6 @@ def demo(
         return Talk(replayer(recording, reason), first(sections, recording), recording)
     hello = Hello(
         modules=tuple(section_module(number) for number in sections),
-        command=f"just demo {' '.join(str(number) for number in sections)}",
         commit=commit,
         quick=quick,
         known=None if new else known,
@@ -42,11 +41,16 @@ def demo(
 def replay(sections: Sequence[int], folder: Path | None = None) -> Talk:
     """A talk whose steps are looked up in a record."""
     found = record.read(folder) if folder else runner.recording()
-    if found and folder and not any(outline.number in sections for outline in found.outlines):
-        held = ", ".join(str(outline.number) for outline in found.outlines) or "none"
-        raise RecordError(f"{folder} holds no section {sections[0]}. Sections there: {held}.")
-    why = f"a replay of {source_of(found)}"
+    held = [outline.number for outline in found.outlines] if found else []
+    lacking = ", ".join(str(number) for number in sections if number not in held)
+    if found and not set(held) & set(sections):
+        there = ", ".join(str(number) for number in held) or "none"
+        raise RecordError(f"section {lacking} is not recorded. Recorded: {there}.", hint=RECORD)
+    why = f"a replay of {source_of(found)}" + (f"; not recorded: {lacking}" if lacking else "")
     return Talk(replayer(found, why), first(sections, found), found)
+
+
+RECORD = "record it on a GPU with 'just record', or name a record with --record DIR"
 
 
 def source_of(found: Record | None) -> str:

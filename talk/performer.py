@@ -20,11 +20,14 @@ class Hello:
     """
 
     modules: tuple[str, ...]
-    command: str
     commit: str | None = None
     quick: bool = False
     known: Machine | None = None
     reference: Machine | None = None
+
+    def command(self, section: int) -> str:
+        """What repeats a step of that section."""
+        return f"just demo {section}" + (" --quick" if self.quick else "")
 
 
 class Performer(Protocol):

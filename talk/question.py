@@ -70,11 +70,12 @@ def question(
 ) -> Question:
     """The question of a Predict step. Raises UnknownReference for what settles it.
 
-    votes: of a talk that keeps no record; the record's own count more.
+    votes: those to show; None takes the record's.
     """
     measured = reading.number(step.about, section) if step.about else None
     model = expected(reading, section, step.slug)
-    votes = (reading.talk.votes(section, step.slug) if reading.talk else {}) or votes or {}
+    if votes is None:
+        votes = reading.talk.votes(section, step.slug) if reading.talk else {}
     choices = tuple(
         Choice(
             key=key,

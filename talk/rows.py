@@ -41,12 +41,12 @@ class Row:
 
 def rows_of(shown: Shown) -> Iterator[Row]:
     """Everything of an outcome that a reference can name."""
-    outcome, machine = shown.outcome, shown.machine
+    outcome = shown.outcome
     for timing in outcome.timings:
         yield row_of(timing, shown)
     for candidate, value in outcome.knees.items():
         knee = Number(ref="", value=value, unit="count", badge=shown.badge)
-        yield Row((candidate,), {"knee": replace(knee, passport=of_machine(machine))})
+        yield Row((candidate,), {"knee": replace(knee, passport=of_shown(shown))})
     for table in (outcome.table, outcome.counters):
         yield from table_rows(table, shown) if table else ()
     if outcome.prediction:
@@ -55,7 +55,7 @@ def rows_of(shown: Shown) -> Iterator[Row]:
             value=outcome.prediction.model,
             unit="",
             badge=shown.badge,
-            passport=of_machine(machine),
+            passport=replace(of_shown(shown), case="modelled from the ceilings"),
         )
         yield Row(("model",), {"model": model})
 
@@ -123,7 +123,7 @@ def flags_of(timing: Timing, ceilings: Ceilings | None) -> tuple[str, ...]:
 
 def table_rows(table: Table, shown: Shown) -> Iterator[Row]:
     """Each row named by its words and its whole numbers' digits."""
-    passport = replace(of_machine(shown.machine), date=shown.at, commit=shown.outcome.commit)
+    passport = of_shown(shown)
     for cells in table.rows:
         names = tuple(str(cell) for cell in cells if isinstance(cell, (str, int)))
         fields = {
@@ -167,18 +167,23 @@ def of_machine(machine: Machine) -> Passport:
     )
 
 
+def of_shown(shown: Shown) -> Passport:
+    """The part that every number of an outcome shares."""
+    outcome = shown.outcome
+    return replace(
+        of_machine(shown.machine), date=shown.at, commit=outcome.commit, command=outcome.command
+    )
+
+
 def of_timing(timing: Timing, shown: Shown) -> Passport:
     times = (timing.p20_ms, timing.median_ms, timing.p80_ms)
     p20, median, p80 = (look.quantity(ms / 1e3, "s") for ms in times)
     config = {**timing.at, **timing.config}
     return replace(
-        of_machine(shown.machine),
-        date=shown.at,
+        of_shown(shown),
         case=" ".join(part for part in (timing.shape, timing.dtype, f"seed {timing.seed}") if part),
         clock=timing.clock,
         n=timing.n,
         spread=f"median {median}, p20 {p20}, p80 {p80}",
         config=", ".join(f"{name} {value}" for name, value in config.items()),
-        commit=shown.outcome.commit,
-        command=shown.outcome.command,
     )

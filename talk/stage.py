@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from talk import record
 from talk.outcome import Outcome
+from talk.question import settled_by
 from talk.record import SectionOutline, StepOutline
 
 Address = tuple[int, str]
@@ -21,7 +22,8 @@ class State:
     """All that a view needs, the record apart.
 
     mode: `starting`, `live`, `simulated` or `replay`; why: the one line that says so.
-    done, failed: steps performed in this talk. queued: a press waits for the running step.
+    done, failed: steps performed in this talk. queued: a press waits for the running step,
+    and then until its outcome, which `landed` at that second, has been seen.
     view: `step`, `help` or `jump`. rows: height of the scrolled part; extent: lines in it.
     """
 
@@ -38,6 +40,7 @@ class State:
     progress: str = ""
     fraction: float | None = None
     queued: bool = False
+    landed: float = 0.0
     view: str = "step"
     code: bool = False
     notes: bool = False
@@ -88,7 +91,11 @@ class State:
     def matches(self) -> tuple[Address, ...]:
         """Steps that what was typed at the jump prompt can mean."""
         typed = self.typed.strip().lower()
-        names = {address: f"{address[0]}/{address[1]}" for address in self.addresses}
+        names = {
+            (section.number, step.slug): f"{section.number}/{step.slug} {step.title.lower()}"
+            for section in self.sections
+            for step in section.steps
+        }
         first = [a for a, name in names.items() if name.startswith(typed) or a[1].startswith(typed)]
         return tuple(first + [a for a, name in names.items() if typed in name and a not in first])
 
@@ -253,7 +260,7 @@ def advance(state: State, event: Event) -> Result:
             fitted = replace(state, rows=rows, extent=extent)
             return replace(fitted, scroll=min(state.scroll, fitted.most_scroll)), ()
         case Tick(now):
-            return replace(state, now=now, started=state.started or now), ()
+            return _ticked(replace(state, now=now, started=state.started or now))
 
 
 def _press(state: State, key: str) -> Result:
@@ -279,6 +286,7 @@ def _command(state: State, name: str, section: int, slug: str) -> Result:
 def _next(state: State, _: Address) -> Result:
     if state.running:
         return replace(state, queued=True), ()
+    state = replace(state, queued=False)
     return _move(state, 1) if state.finished else _run(state, state.address)
 
 
@@ -322,6 +330,7 @@ def _run(state: State, what: Address) -> Result:
     state = replace(
         state,
         running=what,
+        queued=False,
         since=state.now,
         progress="",
         fraction=None,
@@ -355,12 +364,19 @@ def _arrived(state: State, outcome: Outcome) -> Result:
     )
     if not (mine and state.queued):
         return state, kept
-    # The press that waited is spent, but a failure is never skipped over unseen.
-    state = replace(state, queued=False)
-    if failed:
-        return state, kept
-    state, effects = _next(state, address)
-    return state, kept + effects
+    # A failure spends the press that waited: it is never skipped over.
+    return replace(state, queued=not failed, landed=state.now), kept
+
+
+SEEN_S = 3.0
+"""An impatient press must not take the result away before the hall has seen it."""
+
+
+def _ticked(state: State) -> Result:
+    """The clock lets a press go that waited for an outcome to be seen."""
+    if not state.queued or state.running or state.now - state.landed < SEEN_S:
+        return state, ()
+    return _next(state, state.address)
 
 
 def _outlined(state: State, outline: SectionOutline) -> State:
@@ -375,6 +391,8 @@ def _outlined(state: State, outline: SectionOutline) -> State:
 
 
 def _vote(state: State, digit: int) -> Result:
+    if state.step and settled_by(state.section, state.step) in state.done:
+        return replace(state, message="The vote is closed: it has been measured."), ()
     choices = tuple(state.step.choices) if state.step else ()
     if not 1 <= digit <= len(choices):
         return replace(state, message=f"There are answers 1 to {len(choices)}."), ()

@@ -248,7 +248,7 @@ class Worker:
             step=slug,
             mode=self._opened.mode if self._opened else "live",
             commit=self._hello.commit or "",
-            command=self._hello.command,
+            command=self._hello.command(section),
             seconds=self._clock() - self._since,
             output=output,
             failure=failure,

@@ -20,7 +20,7 @@ def wait(worker: Worker, kind: type) -> stage.Event:
 
 
 def main() -> None:
-    worker = Worker(Hello(modules=("demos.s1_small",), command="", commit=""), root=SMALL)
+    worker = Worker(Hello(modules=("demos.s1_small",), commit=""), root=SMALL)
     wait(worker, stage.Opened)
     worker.shell(1, "add", sys.stdin.fileno())
     print("BACK IN THE TALK", flush=True)

@@ -66,6 +66,15 @@ def test_an_unreadable_record_is_one_clear_line(tmp_path):
     assert (done.returncode, "not UTF-8" in done.stderr) == (2, True)
 
 
+def test_a_section_that_is_not_recorded_is_one_clear_line(tmp_path):
+    keep.write(tmp_path, records.whole())
+    done = talk("replay", "1", "--auto", "--record", str(tmp_path))
+    assert done.returncode == 2
+    assert "section 1 is not recorded. Recorded: 5." in done.stderr
+    done = talk("replay", "all", "--auto", "--record", str(tmp_path))
+    assert done.returncode == 0 and "not recorded: 1" in done.stdout
+
+
 def test_a_torn_record_replays_with_a_note(tmp_path):
     keep.write(tmp_path, records.whole())
     path = tmp_path / "events.jsonl"

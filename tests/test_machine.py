@@ -187,7 +187,7 @@ def test_what_ceilings_are_measured_with_holds_on_a_gpu(check: str) -> None:
 
 @pytest.mark.gpu
 def test_an_add_at_full_size_is_near_the_ceiling_of_its_mix() -> None:
-    worker = Worker(Hello(modules=("demos.s1_small",), command="", commit=""), root=SMALL)
+    worker = Worker(Hello(modules=("demos.s1_small",), commit=""), root=SMALL)
     driver = Driver(worker)
     driver.until(stage.Opened)
     outcome = driver.perform("full")

@@ -199,7 +199,7 @@ def test_a_kernel_keeps_its_own_name(name: str, short: str) -> None:
 
 @pytest.mark.gpu
 def test_the_profilers_see_the_kernels_of_each_candidate() -> None:
-    worker = Worker(Hello(modules=("demos.s1_small",), command="", commit=""), root=SMALL)
+    worker = Worker(Hello(modules=("demos.s1_small",), commit=""), root=SMALL)
     driver = Driver(worker)
     driver.until(stage.Opened)
     outcome = driver.perform("kernels")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from talk import keep, record, runner
+from talk.__main__ import numbers, parser
 from talk.reading import Reading
 from talk.rows import flags_of
 from talk.sentence import say
@@ -42,6 +44,15 @@ def test_every_take_away_of_a_recording_can_be_said(folder):
     for outline in kept.outlines:
         for step in outline.steps:
             assert not step.says or say(step.says, reading, outline.number), step.slug
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_the_command_that_repeats_a_number_is_one_that_runs(folder):
+    commands = {event.outcome.command for event in record.read(folder).events if event.outcome}
+    for command in commands:
+        just, *arguments = shlex.split(command)
+        options = parser().parse_args(arguments)
+        assert just == "just" and numbers(options.section), command
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -22,7 +22,7 @@ DEMO = "demos/s1_small.py"
 @pytest.fixture
 def stood(checkout: Path) -> Iterator[tuple[Driver, Path]]:
     """A worker on a checkout that may be edited."""
-    hello = Hello(modules=("demos.s1_small",), command="just demo 1", commit="")
+    hello = Hello(modules=("demos.s1_small",), commit="")
     worker = Worker(hello, root=checkout, environment=NO_GPU)
     driver = Driver(worker)
     driver.until(stage.Opened)

@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 
 from talk import stage
 from talk.outcome import Failure
-from talk.stage import Arrived, Command, Fitted, Opened, Outlined, Press, Said, Tick, advance
+from talk.stage import (
+    SEEN_S,
+    Arrived,
+    Command,
+    Fitted,
+    Opened,
+    Outlined,
+    Press,
+    Said,
+    Tick,
+    advance,
+)
 from tests.records import SECTION, STEPS, outcome
 
 SLUGS = [step.slug for step in STEPS]
@@ -82,8 +93,12 @@ def test_a_remote_s_stray_keys_do_nothing(key):
 def test_a_press_during_a_run_is_queued_once_and_shown():
     state, effects = play(at("baseline"), "right", "right", "right")
     assert state.queued and performed(effects) == ["baseline"]
-    state, _ = play(state, Arrived(outcome("baseline")))
-    assert (state.slug, state.queued) == ("rows", False)
+    state, _ = play(state, Tick(10.0), Arrived(outcome("baseline")), Tick(10.0 + SEEN_S / 2))
+    assert (state.slug, state.queued) == ("baseline", True), "the hall has not seen it yet"
+    assert play(state, Tick(10.1 + SEEN_S))[0].slug == "rows"
+    assert play(state, "right")[0].slug == "rows", "a second press does not wait"
+    again, effects = play(state, "r", Tick(99.0))
+    assert (again.slug, performed(effects), again.queued) == ("baseline", ["baseline"], False)
 
 
 def test_a_queued_press_does_not_skip_a_failure():
@@ -115,6 +130,12 @@ def test_a_digit_is_a_vote_only_at_a_question():
     assert play(at("baseline"), "2")[1] == []
 
 
+def test_a_vote_is_closed_once_it_was_measured():
+    state, effects = play(at("guess", done=frozenset({(5, "baseline")})), "2")
+    assert (state.votes, effects) == ({}, [])
+    assert "closed" in state.message
+
+
 def test_blank_hides_until_any_key_and_moves_nothing():
     state, _ = play(at("baseline"), ".")
     assert state.blank
@@ -127,6 +148,8 @@ def test_jump_finds_a_step_by_what_is_typed():
     assert (state.slug, state.view) == ("blocks", "step")
     state, _ = play(at("words"), "g", *"5/", "down", "down", "enter")
     assert state.slug == "baseline"
+    state, _ = play(at("words"), "g", *"profiler", "enter")
+    assert state.slug == "rows", "found by its title"
     state, _ = play(at("words"), "g", *"zzz", "enter")
     assert (state.slug, state.view) == ("words", "step")
 

@@ -22,7 +22,7 @@ from tests import records
 from tests.conftest import SMALL
 
 NO_GPU = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
-HELLO = Hello(modules=("demos.s1_small",), command="just demo 1", commit="abc1234")
+HELLO = Hello(modules=("demos.s1_small",), commit="abc1234")
 T = TypeVar("T")
 
 
@@ -269,7 +269,7 @@ def test_a_demo_that_is_broken_from_the_start_is_one_clear_error(checkout: Path)
 
 def test_models_take_the_ceilings_of_the_recording_where_no_gpu_is() -> None:
     reference = Machine(mode="live", device=records.MACHINE.device, ceilings=records.CEILINGS)
-    hello = Hello(modules=HELLO.modules, command="just demo 1", commit="", reference=reference)
+    hello = Hello(modules=HELLO.modules, commit="", reference=reference)
     worker = Worker(hello, root=SMALL, environment={**os.environ, "TRITON_INTERPRET": "1"})
     driver = Driver(worker)
     outcome = driver.perform("guess")

@@ -17,7 +17,7 @@ COLUMNS = (
     Column(name="kernel"),
     Column(name="calls", unit="count"),
     Column(name="time", unit="s"),
-    Column(name="share", unit="share"),
+    Column(name="share of time", unit="share"),
 )
 
 

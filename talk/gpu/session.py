@@ -83,7 +83,7 @@ class Session:
             section=ask.section,
             step=ask.step,
             mode=self._ground.mode,
-            command=self._hello.command,
+            command=self._hello.command(ask.section),
             commit=self._hello.commit or "",
         )
         began = time.monotonic()
