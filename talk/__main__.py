@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from talk import look
 from talk.errors import TalkError
 
 if TYPE_CHECKING:
@@ -18,17 +20,21 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0, 1 when a step failed, 2 for bad input."""
     options = parser().parse_args(arguments)
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # ends with us
     warnings.showwarning = lambda message, *_, **__: print(f"note: {message}", file=sys.stderr)
     try:
         code: int = options.run(options)
         sys.stdout.flush()
         return code
     except TalkError as error:
-        print(f"talk: {error}", file=sys.stderr)
+        print(f"talk: {look.harmless(str(error))}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except OSError as error:
+        print(f"talk: cannot write what there is to say: {error.strerror}.", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         return 130
 
@@ -64,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
 
     bench = commands.add_parser("bench", help="measure the stage itself")
     bench.add_argument("-n", type=int, default=5, help="repeats of each figure")
-    bench.add_argument("--section", type=int, default=5, help="the section to open")
+    bench.add_argument("--section", default="5", help="the section to open")
     bench.add_argument("--step", default="", help="a measured step for the GPU figures: 1/block")
     bench.add_argument("--best", default="", metavar="KEYS", help="the row to judge")
     bench.add_argument("--against", default="", metavar="KEYS", help="the row to compare with")
@@ -126,8 +132,9 @@ def run_list(options: argparse.Namespace) -> int:
 def run_bench(options: argparse.Namespace) -> int:
     from talk.bench import bench
 
-    repeats = 0 if options.live else options.n
-    return bench(repeats, options.section, options.step, options.best, options.against)
+    repeats = 0 if options.live else max(1, options.n)
+    section = numbers(options.section)[0]
+    return bench(repeats, section, options.step, options.best, options.against)
 
 
 def numbers(text: str) -> list[int]:
@@ -137,8 +144,9 @@ def numbers(text: str) -> list[int]:
     known = [number_of(name) for name in order()]
     if text == "all":
         return known
-    if not text.isdigit():
+    if not (text.isascii() and text.isdecimal() and len(text) < 4):
         problem = f"no section {text!r}." if text else "which section?"
+        problem = look.harmless(problem)
         names = ", ".join(str(number) for number in known)
         raise TalkError(
             f"{problem} Sections: {names}, or 'all'.",
@@ -166,7 +174,8 @@ def can_draw() -> bool:
     """Whether there is a terminal to read keys from and to draw on."""
     if sys.platform == "win32":
         return False
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    # Closed at the start they are None, as under some service managers.
+    return bool(sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty())
 
 
 if __name__ == "__main__":

@@ -56,14 +56,25 @@ def newest_complete(results: Path | None = None) -> Record:
 
 def incomplete(talk: Record) -> str:
     """Why a record cannot stand for the whole talk, or nothing."""
+    lacking = ", ".join(map(str, unrecorded(talk)))
+    return unfounded(talk) or (f"it lacks section {lacking}" if lacking else "") or partial(talk)
+
+
+def unfounded(talk: Record) -> str:
+    """Why a record's figures claim nothing of a GPU, or nothing."""
     if talk.machine.mode != "live":
         return f"it is {talk.machine.mode}, not live"
-    if talk.machine.ceilings is None:
-        return "it holds no ceilings"
+    return "" if talk.machine.ceilings else "it holds no ceilings"
+
+
+def unrecorded(talk: Record) -> list[int]:
+    """The sections of the running order that a record lacks as a whole."""
     held = {outline.number for outline in talk.outlines}
-    lacking = [str(n) for n in (number_of(name) for name in order()) if n not in held]
-    if lacking:
-        return f"it lacks section {', '.join(lacking)}"
+    return [number for number in map(number_of, order()) if number not in held]
+
+
+def partial(talk: Record) -> str:
+    """Which steps a record lacks of the sections that it holds, or nothing."""
     missing = talk.missing()
     return f"it lacks {', '.join(missing[:4])}" + (" …" if missing[4:] else "") if missing else ""
 

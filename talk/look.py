@@ -58,6 +58,11 @@ SCALES = {
 }
 
 
+def harmless(text: str) -> str:
+    """Words of a record without what a terminal would act on; line breaks stay."""
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+
+
 def ink(name: str, phase: str = "") -> Ink:
     """The colour of a candidate: naive and torch keep theirs everywhere, others their phase's."""
     if name == "torch":

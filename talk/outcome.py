@@ -35,6 +35,12 @@ class Check:
     message: str = ""
 
 
+LEAST_MS = 1e-6
+"""A nanosecond: under it a time is a mistake, and a rate of it has no meaning."""
+MOST = 2**63
+"""Whole numbers beyond it are no measurement, and overflow a float."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Timing:
     """The distribution of one candidate's time at one point.
@@ -63,10 +69,12 @@ class Timing:
     flags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not 0 <= self.min_ms <= self.p20_ms <= self.median_ms <= self.p80_ms:
+        if not LEAST_MS <= self.min_ms <= self.p20_ms <= self.median_ms <= self.p80_ms:
             raise ValueError(
                 f"timing of {self.candidate!r}: min ≤ p20 ≤ median ≤ p80 does not hold"
             )
+        if self.n < 1 or not 0 <= self.bytes <= MOST or not 0 <= self.flops <= MOST:
+            raise ValueError(f"timing of {self.candidate!r}: n, bytes or flops out of range")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +96,8 @@ class Table:
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"a row of {len(row)} cells under {len(self.columns)} columns")
+            if any(isinstance(cell, int) and abs(cell) > MOST for cell in row):
+                raise ValueError(f"a cell beyond {MOST:,} in the row {str(row[0])[:40]!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,7 +77,7 @@ class Reading:
         return Shown(outcome, self._badge(record, section, outcome), record.machine, event.at)
 
     def _badge(self, record: Record, section: int, outcome: Outcome) -> Badge:
-        if outcome.mode != "live":
+        if outcome.mode != "live" or record.machine.mode != "live":
             return Badge.SIMULATED
         if not self.fresh(section, outcome):
             return Badge.STALE

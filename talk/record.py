@@ -153,6 +153,10 @@ class SectionOutline:
     claim: str
     steps: tuple[StepOutline, ...]
 
+    def __post_init__(self) -> None:
+        if not self.steps:
+            raise ValueError(f"section {self.number} has no steps")
+
     def step(self, slug: str) -> StepOutline | None:
         return next((step for step in self.steps if step.slug == slug), None)
 
@@ -233,12 +237,19 @@ class Journal:
 
     def append(self, event: Event) -> None:
         """Raises RecordError when the disk refuses; the caller keeps the event in memory."""
+        path = self.folder / "events.jsonl"
+        whole: int | None = None
         try:
-            with open(self.folder / "events.jsonl", "a", encoding="utf-8", newline="\n") as file:
-                file.write(wire.dumps(event) + "\n")
+            with open(path, "ab") as file:
+                whole = file.tell()
+                file.write((wire.dumps(event) + "\n").encode())
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
+            # Half a line would damage the next one, once there is room again.
+            if whole is not None:
+                with contextlib.suppress(OSError):
+                    os.truncate(path, whole)
             raise cannot_write(self.folder, error) from error
 
     def _end_torn_line(self) -> None:
@@ -287,7 +298,7 @@ def read(folder: Path) -> Record:
     """
     machine = read_machine(folder)
     path = folder / "events.jsonl"
-    lines = _text(path).split("\n") if path.exists() else []
+    lines = _bytes(path).split(b"\n") if path.exists() else []
     return Record(machine, tuple(_events(path, lines)), folder)
 
 
@@ -304,17 +315,17 @@ def read_machine(folder: Path) -> Machine:
     return _decoded(Machine, plain, path)
 
 
-def _events(path: Path, lines: list[str]) -> Iterator[Event]:
+def _events(path: Path, lines: list[bytes]) -> Iterator[Event]:
     last = len(lines) - 1
     for number, line in enumerate(lines):
         if not line.strip():
             continue
         try:
-            plain = json.loads(line)
-        except ValueError:
+            plain = json.loads(line.decode("utf-8"))
+        except (ValueError, RecursionError):
             # Cut off by a crash: at the very end, or just before the talk was joined again.
-            following = lines[number + 1] if number < last else ""
-            if not following.strip() or '"kind":"joined"' in following:
+            following = lines[number + 1] if number < last else b""
+            if not following.strip() or b'"kind":"joined"' in following:
                 warnings.warn(f"{path}: line {number + 1} is torn and was skipped", stacklevel=2)
                 continue
             raise RecordError(f"{path}: line {number + 1} is no JSON.", hint=RESTORE) from None
@@ -341,14 +352,19 @@ def _json(text: str, path: Path) -> Any:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return _bytes(path).decode("utf-8")
+    except UnicodeDecodeError:
+        raise RecordError(f"{path} is not UTF-8 text.", hint=RESTORE) from None
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
     except OSError as error:
         raise RecordError(
             f"cannot read {path}: {error.strerror or error}.",
             hint="name a folder that holds machine.json and events.jsonl",
         ) from error
-    except UnicodeDecodeError:
-        raise RecordError(f"{path} is not UTF-8 text.", hint=RESTORE) from None
 
 
 def name_of(machine: Machine) -> str:

@@ -74,8 +74,8 @@ def open_talk(results: Path, machine: Machine) -> Record | None:
     """The newest talk of this place that still counts as under way."""
     for folder in record.folders(results):
         try:
-            found = record.read_machine(folder)
-            if found.same_place(machine) and is_open(folder):
+            # The machine first: it is a small file, and the records of a year may lie here.
+            if record.read_machine(folder).same_place(machine) and is_open(folder):
                 return record.read(folder)
         except RecordError:
             continue
@@ -83,19 +83,26 @@ def open_talk(results: Path, machine: Machine) -> Record | None:
 
 
 def is_open(folder: Path) -> bool:
-    """Whether something was recorded there within `JOIN_WITHIN`."""
-    events = folder / "events.jsonl"
-    touched = (events if events.exists() else folder / "machine.json").stat().st_mtime
-    age = datetime.now(timezone.utc) - datetime.fromtimestamp(touched, timezone.utc)
-    return age < JOIN_WITHIN
+    """Whether something was recorded there within `JOIN_WITHIN`, by the talk's own dates.
+
+    A file's date is no evidence: a copy of last year's talk is new.
+    """
+    found = record.read(folder)
+    last = max((event.at for event in found.events), default=found.machine.started)
+    try:
+        at = datetime.fromisoformat(last.replace("Z", "+00:00"))
+        age = datetime.now(timezone.utc) - at
+    except (ValueError, TypeError):
+        return False
+    return timedelta(minutes=-1) < age < JOIN_WITHIN
 
 
 def newest_machine(results: Path) -> Machine | None:
     """The machine of the newest talk that is open here, whose ceilings may be taken over."""
-    for folder in record.folders(results):
+    for folder in record.folders(results)[:5]:
         try:
             if is_open(folder):
                 return record.read_machine(folder)
-        except (RecordError, OSError):
+        except RecordError:
             continue
     return None

@@ -26,7 +26,7 @@ RECORDINGS = ROOT / "demos" / "recordings"
 class Talk:
     """The stage's state, the numbers so far, and who performs the steps.
 
-    results: where to record; None records nothing (a replay).
+    results: where to record; None records nothing (a replay). unrecorded: what the disk refused.
     new: start another talk instead of joining the one that is open here.
     """
 
@@ -45,6 +45,7 @@ class Talk:
         self.reading = Reading(recording=recording, live=True, fresh=Standing())
         self._recorder = Recorder(results, new=new) if results else None
         self._clock = clock
+        self.unrecorded = ""
         self._shell: Callable[[int, str], None] | None = None
         self.tell(stage.Tick(clock()))
 
@@ -112,7 +113,8 @@ class Talk:
         try:
             action(self._recorder)
         except RecordError as error:
-            self.tell(stage.Said(f"Not recorded: {error}"))
+            self.unrecorded = f"Not recorded: {error}"
+            self.tell(stage.Said(self.unrecorded))
         self.reading = dataclasses.replace(self.reading, talk=self._recorder.talk)
 
 

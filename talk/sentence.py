@@ -64,6 +64,8 @@ def say(template: str, reading: Reading, section: int) -> Sentence | None:
         text = _compiled(template).render(n=n, tie=tie)
     except NoValue:
         return None
+    except (ArithmeticError, TypeError, TemplateError) as error:
+        raise TalkError(f"a sentence cannot be computed: {error}: {template[:80]!r}.") from None
     badge = weakest(number.badge for number in used)
     return Sentence(" ".join(text.split()), badge, tuple(used))
 

@@ -234,6 +234,8 @@ KEYS = {
 }
 """Esc and F5 are missing on purpose: presenter remotes send them in turn."""
 
+DIGITS = ("1", "2", "3", "4", "5", "6", "7", "8", "9")
+
 STRAY = ("escape", "f5")
 """They do not light up a screen that was blanked, either."""
 
@@ -265,7 +267,7 @@ def advance(state: State, event: Event) -> Result:
 
 def _press(state: State, key: str) -> Result:
     state = replace(state, message="")
-    if key == "ctrl-c":
+    if key == "ctrl-c" and not (state.view == "jump" and not state.running):
         return _cancel(state)
     if state.blank:
         return (state if key in STRAY else replace(state, blank=False)), ()
@@ -273,8 +275,9 @@ def _press(state: State, key: str) -> Result:
         return replace(state, view="step", scroll=0), ()
     if state.view == "jump":
         return _typing(state, key)
-    if key.isdigit() and state.step and state.step.choices:
-        return _vote(state, int(key))
+    # Some keyboards have a key for ², which is a digit too, and no number.
+    if key in DIGITS and state.step and state.step.choices:
+        return _vote(state, DIGITS.index(key) + 1)
     return _command(state, KEYS.get(key, ""), *state.address)
 
 
@@ -381,13 +384,16 @@ def _ticked(state: State) -> Result:
 
 def _outlined(state: State, outline: SectionOutline) -> State:
     others = {s.number: s for s in state.sections} | {outline.number: outline}
+    before = state.outline
     state = replace(state, sections=tuple(others[number] for number in sorted(others)))
     if state.section == 0:
         state = replace(state, section=outline.number)
-    here = state.outline
-    if here and here.number == outline.number and here.step(state.slug) is None:
-        state = replace(state, slug=here.steps[0].slug, scroll=0)
-    return state
+    if state.section != outline.number or outline.step(state.slug):
+        return state
+    gone = [s.slug for s in before.steps].index(state.slug) if before and state.slug else 0
+    slug = outline.steps[min(gone, len(outline.steps) - 1)].slug
+    message = f"The step {state.slug} is gone; this stands in its place." if state.slug else ""
+    return replace(state, slug=slug, scroll=0, message=message)
 
 
 def _vote(state: State, digit: int) -> Result:
@@ -406,7 +412,7 @@ def _typing(state: State, key: str) -> Result:
     matches = state.matches()
     if key == "enter" and matches:
         return _go(state, matches[min(state.picked, len(matches) - 1)])
-    if key in ("enter", "escape", "f5"):
+    if key in ("enter", "escape", "f5", "ctrl-c"):
         return replace(state, view="step", typed=""), ()
     if key in ("up", "down"):
         picked = state.picked + (1 if key == "down" else -1)

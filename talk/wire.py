@@ -75,8 +75,15 @@ def _decode(kind: Any, value: Any, where: str) -> Any:
         }
     if kind is float:
         value = INFINITIES.get(value, value) if isinstance(value, str) else value
-        return float(_expect((int, float), value, where))
+        return _float(_expect((int, float), value, where), where)
     return _expect(kind, value, where)
+
+
+def _float(value: float, where: str) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{where}: a number of {len(str(value))} digits") from None
 
 
 def _expect(kind: Any, value: Any, where: str) -> Any:

@@ -160,6 +160,13 @@ class Screen:
             self._read()
         return self.text
 
+    def heard(self, words: str, seconds: float = 10.0) -> None:
+        """Wait until these words were written, wherever they have scrolled since."""
+        end = time.monotonic() + seconds
+        while words.encode() not in self.raw:
+            assert time.monotonic() < end, f"{words!r} was never written:\n{self.text}"
+            self._read()
+
     def settle(self) -> str:
         """The screen once nothing has come for a fifth of a second."""
         while self._read(0.2):

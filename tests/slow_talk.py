@@ -1,7 +1,8 @@
 """A talk whose steps take as long as a test wants: `python -m tests.slow_talk RESULTS [--auto]`.
 
 It performs nothing: `baseline` reports and ends after two seconds, `rows` never ends by
-itself, a shell asks for one line. With --break the talk itself breaks at the first step.
+itself, `blocks` takes one, a shell asks for one line. With --break the talk itself breaks at
+the first step.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from talk.outcome import Failure
 from talk.runner import Talk
 from tests import records
 
-SECONDS = {"baseline": 2.0, "rows": 1e9}
+SECONDS = {"baseline": 2.0, "rows": 1e9, "blocks": 1.0}
 
 
 class Slow:

@@ -46,6 +46,8 @@ def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     [
         (["demo", "99"], "no section 99"),
         (["demo", "five"], "no section 'five'"),
+        (["demo", "²"], "no section '²'."),
+        (["replay", "9" * 5000], "no section"),
         (["demo"], "which section?"),
         (["replay", "5", "--record", "/nowhere"], "name a folder that holds machine.json"),
         (["keep", "--record", "/nowhere"], "name a folder that holds machine.json"),
@@ -61,7 +63,7 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(arguments, words):
 
 def test_an_unreadable_record_is_one_clear_line(tmp_path):
     keep.write(tmp_path, records.whole())
-    (tmp_path / "events.jsonl").write_bytes(b"\xff\xfe{}\n")
+    (tmp_path / "machine.json").write_bytes(b"\xff\xfe{}\n")
     done = talk("replay", "5", "--auto", "--record", str(tmp_path))
     assert (done.returncode, "not UTF-8" in done.stderr) == (2, True)
 
@@ -123,6 +125,22 @@ def test_list_names_the_sections_in_running_order():
     lines = talk("list").stdout.splitlines()
     assert [line[0] for line in lines[:2]] == ["1", "5"]
     assert "Hit the memory wall" in lines[1]
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", ">/dev/full"])
+def test_a_closed_or_full_stream_is_no_traceback(tmp_path, closed):
+    keep.write(tmp_path, records.whole())
+    done = run("bash", "-c", f"{sys.executable} -m talk replay 5 --record {tmp_path} {closed}")
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (2 if "full" in closed else 0)
+
+
+def test_an_error_prints_no_escape_of_a_record(tmp_path):
+    keep.write(tmp_path, records.whole())
+    path = tmp_path / "machine.json"
+    path.write_text(path.read_text().replace('"mode"', '"\\u001b]0;x\\u0007mode"'))
+    done = talk("replay", "5", "--record", str(tmp_path))
+    assert done.returncode == 2 and "\x1b" not in done.stderr
 
 
 def test_a_closed_pipe_is_no_traceback(tmp_path):

@@ -189,6 +189,73 @@ def test_i_shows_the_passports_of_the_slide(shown):
     assert panel.is_hidden()
 
 
+def test_on_every_slide_the_passports_stay_inside_and_can_be_read_to_their_end(shown):
+    inside = """(panel) => {
+      const [box, slide] = [panel, panel.closest("section")].map((e) => e.getBoundingClientRect());
+      const right = (e) => e.getBoundingClientRect().right <= box.right + 1;
+      return panel.scrollWidth <= panel.clientWidth && [...panel.querySelectorAll("*")].every(right)
+        && box.top > slide.top + 100 && box.bottom <= slide.bottom + 1 && box.height > 60;
+    }"""
+    number = "getComputedStyle(document.querySelector('.slide-number')).visibility"
+    asked = shown.page.evaluate(
+        "[...document.querySelectorAll('.passport')].map((e) => e.closest('section').id)"
+    )
+    assert len(asked) > 12
+    for slide in asked:
+        shown.go(slide)
+        shown.page.evaluate("Reveal.slide(Reveal.getIndices().h, 0, 99)")
+        shown.press("i")
+        panel = shown.page.locator(f"#{slide} .passport")
+        assert panel.evaluate(inside), slide
+        assert panel.locator("tbody tr:visible").count() == panel.locator("tbody tr").count()
+        assert shown.page.evaluate(number) == "hidden"
+        for _ in range(20):
+            shown.press("ArrowDown") if panel.evaluate(UNREAD) else None
+        assert not panel.evaluate(UNREAD)
+        shown.press("i")
+        assert shown.page.evaluate(number) == "visible"
+
+
+UNREAD = "(e) => e.scrollTop + e.clientHeight < e.scrollHeight - 1"
+
+
+@pytest.mark.parametrize("slide", ["s1-guess-lengths", "s5-guess-wall", "s5-baseline"])
+def test_passports_tell_no_answer_before_the_slide_does(shown, slide):
+    shown.go(slide)
+    shown.press("i")
+    panel = shown.page.locator(f"#{slide} .passport")
+    hidden = shown.page.evaluate(
+        f"[...document.querySelectorAll('#{slide} .fragment:not(.visible) [data-key]')]"
+        ".flatMap((e) => e.dataset.key.split(' '))"
+    )
+    assert hidden
+    assert [key for key in hidden if panel.locator(f"#{key}").is_visible()] == []
+    assert "median" not in panel.inner_text()
+    while shown.page.locator(f"#{slide} .fragment:not(.visible)").count():
+        shown.press("PageDown")
+    assert [key for key in hidden if not panel.locator(f"#{key}").is_visible()] == []
+
+
+def test_the_label_of_a_ceiling_stands_on_its_line(shown):
+    edges = shown.page.evaluate(
+        """[...document.querySelectorAll(".bars:has(.line)")].map((chart) => {
+          const label = chart.querySelector(".ceiling").getBoundingClientRect().right;
+          const lines = [...chart.querySelectorAll(".line")].map((e) => e.getBoundingClientRect());
+          return Math.max(...lines.map((line) => Math.abs(line.right - label)));
+        })"""
+    )
+    assert len(edges) >= 3
+    assert max(edges) < 0.5
+
+
+def test_the_question_mark_lists_every_key_and_the_title_says_so(shown):
+    assert "? lists the keys" in shown.page.locator("#title").inner_text()
+    shown.press("?")
+    listed = shown.page.locator(".r-overlay-help").inner_text()
+    for use in ("Where these numbers come from", "Light or dark theme", "Speaker notes"):
+        assert use in listed
+
+
 def test_a_figure_under_the_pointer_or_the_focus_shows_its_own_passport(shown):
     shown.go("s5-blocks")
     panel = shown.page.locator("#s5-blocks .passport")

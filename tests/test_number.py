@@ -154,6 +154,18 @@ def test_a_sentence_waits_for_its_numbers():
     )
 
 
+def test_a_sentence_that_cannot_be_computed_says_so():
+    with pytest.raises(TalkError, match="cannot be computed"):
+        say("{{ 1 / 0 }}", READING, 5)
+
+
+def test_nothing_in_a_talk_that_is_not_live_is_live():
+    outcome = records.outcome("blocks", timings=(timing("triton", 6.0),))
+    event = Event(kind="outcome", section=5, step="blocks", outcome=outcome)
+    talk = Record(replace(MACHINE, mode="simulated"), (event,))
+    assert Reading(talk=talk, live=True).shown(5, "blocks")[0].badge is Badge.SIMULATED
+
+
 @pytest.mark.parametrize(
     "hostile",
     [
@@ -204,9 +216,11 @@ def test_a_quotient_is_as_strong_as_its_weaker_number():
 
 
 def test_nothing_is_divided_by_zero():
-    naught = records.outcome("blocks", timings=(timing("triton", 0.0),))
-    talk = Record(MACHINE, (Event(kind="outcome", section=5, step="blocks", outcome=naught),))
-    assert Reading(talk=talk).number("5/blocks.bytes / 5/blocks.time").value is None
+    columns = (Column(name="kernel"), Column(name="time", unit="s"))
+    table = Table(columns=columns, rows=(("idle", 0.0), ("busy", 1.0)))
+    naught = records.outcome("rows", table=table)
+    talk = Record(MACHINE, (Event(kind="outcome", section=5, step="rows", outcome=naught),))
+    assert Reading(talk=talk).number("5/rows[busy].time / 5/rows[idle].time").value is None
 
 
 @pytest.mark.parametrize(

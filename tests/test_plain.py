@@ -16,6 +16,8 @@ from talk import stage
 from talk.outcome import Check
 from talk.record import Event
 from talk.source import ROOT
+from talk.terminal import plain
+from talk.terminal.body import body
 from talk.terminal.plain import Walk, walk
 from tests import records
 from tests.screen import hostile, saved, talk_of
@@ -40,7 +42,8 @@ def test_every_step_is_performed_and_printed():
         assert step.title in text
     assert "20.0 GB/s is 1.00 % of the ceiling, slower than torch.  ▣ RECORDED" in text
     assert all(f"# line {i}" in text for i in range(2, 60)) and "kernel_39" in text
-    assert "6 steps, 4 performed, 0 failed · 00:00 of 15 min" in text
+    assert "4 steps, 0 failed · 00:00 of 15 min" in text
+    assert text.rstrip().endswith("nothing was recorded: a replay")
     assert "\x1b" not in text and "more line" not in text
 
 
@@ -48,7 +51,27 @@ def test_a_failed_step_goes_on_and_fails_the_walk():
     code, text = walked(talk_of())
     assert code == 1
     assert "Now you: add one" in text, "the step after it"
-    assert "✗ 5/broken: crash: the worker was ended by signal 11" in text
+    assert "✗ 5/broken: the worker was ended by signal 11" in text
+
+
+def test_what_is_not_recorded_is_said_and_fails_the_walk():
+    talk = talk_of(records.whole())
+    talk.unrecorded = "Not recorded: the disk is full"
+    talk.tell(stage.Said(talk.unrecorded))
+    code, text = walked(talk)
+    assert code == 1 and text.rstrip().endswith("Not recorded: the disk is full")
+
+
+def test_a_step_that_cannot_be_drawn_ends_nothing(monkeypatch):
+    def broken(scene):
+        if scene.step.slug == "rows":
+            raise OverflowError("too large to draw")
+        return body(scene)
+
+    monkeypatch.setattr(plain, "body", broken)
+    code, text = walked(talk_of(records.whole()))
+    assert code == 0 and "cannot be drawn: OverflowError: too large" in text
+    assert "Now you: add one" in text
 
 
 def test_a_wrong_candidate_fails_the_walk():
@@ -169,4 +192,4 @@ def test_a_pipe_gets_words_and_no_escapes(tmp_path, environ):
 def test_stdin_that_is_no_terminal_walks_without_being_told(tmp_path):
     done = replayed(saved(tmp_path / "talk"), LANG="C.UTF-8")
     assert done.returncode == 1, "one step of this record failed"
-    assert "7 steps, 5 performed, 1 failed" in done.stdout.decode()
+    assert "5 steps, 1 failed" in done.stdout.decode()

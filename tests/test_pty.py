@@ -45,10 +45,11 @@ def test_a_section_is_walked_at_this_size(folder, size):
         screen.press("end")
         screen.until("return x")
         screen.press("right", "right")
-        assert "crash" in screen.until("ended by signal 11")
+        assert "FAILED" in screen.until("ended by signal 11")
         screen.press("right", "q")
         assert screen.ended() == 0
         assert screen.raw.count(ALTERNATE) == screen.raw.count(RESTORED) == 1
+        assert screen.raw.endswith(RESTORED + b"nothing was recorded: a replay\r\n")
 
 
 def test_a_presenter_remote_moves_and_blanks_and_its_stray_keys_do_nothing(folder):
@@ -61,9 +62,9 @@ def test_a_presenter_remote_moves_and_blanks_and_its_stray_keys_do_nothing(folde
         screen.press("escape", "pageup")
         screen.until("What we are after")
         screen.press(".")
-        assert screen.settle().strip(" \n·") == ""
+        assert screen.settle().strip() == ""
         screen.press("f5", "escape")
-        assert screen.settle().strip(" \n·") == "", "Esc and F5 keep the hall dark"
+        assert screen.settle().strip() == "", "Esc and F5 keep the hall dark"
         screen.press("b")
         screen.until("What we are after")
 
@@ -121,7 +122,7 @@ def test_a_dumb_terminal_gets_plain_text_and_why(folder):
     with replay(folder, TERM="dumb") as screen:
         assert screen.ended() == 1, "a step of this record failed"
         assert b"TERM=dumb" in screen.raw and b"\x1b" not in screen.raw
-        assert b"7 steps, 5 performed, 1 failed" in screen.raw
+        assert b"5 steps, 1 failed" in screen.raw
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -188,22 +189,23 @@ def test_a_shell_gets_a_terminal_of_its_own_and_gives_it_back(tmp_path):
         screen.until("timing naive")
         screen.press("q")
         assert screen.ended() == 0
-        assert screen.raw.endswith(RESTORED)
+        assert b"IPython with what the step 5/baseline works on" in screen.raw
+        assert screen.raw.rpartition(RESTORED)[2].startswith(b"recorded in ")
 
 
 def test_ctrl_c_in_a_walk_cancels_the_step(tmp_path):
     with slow(tmp_path, "--auto") as screen:
         screen.until("What the profiler saw")
         screen.process.sendintr()
-        screen.until("FAILED  cancelled")
+        screen.heard("cancelled")
         assert screen.ended() == 1
-        assert "7 steps, 5 performed, 2 failed" in screen.text
+        assert "5 steps, 2 failed" in screen.text
 
 
 def test_ctrl_c_twice_ends_a_walk(tmp_path):
     with slow(tmp_path, "--auto") as screen:
         screen.until("What the profiler saw")
         screen.process.sendintr()
-        screen.until("FAILED  cancelled")
+        screen.heard("cancelled")
         screen.process.sendintr()
         assert screen.ended() == 130

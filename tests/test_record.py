@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from talk import keep, record, runner, wire
 from talk.errors import RecordError
 from talk.outcome import Outcome, Timing
-from talk.record import Event, Journal
+from talk.record import Event, Journal, Record
 from talk.recorder import open_talk
 from tests import records
 from tests.records import MACHINE, timing
@@ -51,6 +52,48 @@ def test_a_damaged_line_in_the_middle_is_an_error_with_its_place(folder):
     path.write_text("\n".join(lines) + "\n")
     with pytest.raises(RecordError, match="line 2"):
         record.read(folder)
+
+
+def test_a_line_torn_inside_a_character_is_skipped_too(folder):
+    with open(folder / "events.jsonl", "ab") as file:
+        file.write('{"kind":"outcome","note":"é'.encode()[:-1])
+    with pytest.warns(UserWarning, match="torn"):
+        assert record.read(folder).events == records.record().events
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"a":' * 100_000,
+        '{"kind":"outcome","outcome":{"section":5,"step":"x","mode":"live","seconds":%s}}'
+        % ("9" * 400),
+        '{"kind":"outline","outline":{"number":5,"title":"","minutes":1,"module":"","claim":"",'
+        '"steps":[]}}',
+        '{"kind":"outcome","outcome":{"section":5,"step":"x","mode":"live","table":{"columns":'
+        '[{"name":"n"}],"rows":[[%s]]}}}' % ("9" * 400),
+    ],
+    ids=["deep", "huge float", "no steps", "huge cell"],
+)
+def test_a_hostile_line_is_an_error_with_its_place(folder, line):
+    path = folder / "events.jsonl"
+    path.write_text(line + "\n" + path.read_text())
+    with pytest.raises(RecordError, match="line 1"):
+        record.read(folder)
+
+
+def test_half_a_line_is_taken_back_when_the_disk_is_full(tmp_path, monkeypatch):
+    journal = Journal(tmp_path, MACHINE)
+    journal.append(Event(kind="joined", at=records.AT))
+
+    def full(number):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(record.os, "fsync", full)
+        with pytest.raises(RecordError, match="No space left"):
+            journal.append(Event(kind="move", at=records.AT))
+    journal.append(Event(kind="vote", at=records.AT))
+    assert [event.kind for event in record.read(tmp_path).events] == ["joined", "vote"]
 
 
 @pytest.mark.parametrize(
@@ -136,8 +179,15 @@ def test_results_with_nothing_complete_say_why(tmp_path, monkeypatch):
 
 
 def test_a_talk_of_the_same_place_is_joined_and_another_s_is_not(tmp_path):
-    keep.write(tmp_path / "talk", records.record())
-    found = open_talk(tmp_path, replace(MACHINE, talk="", started="", ceilings=None))
-    assert found is not None and found.events == records.record().events
+    talk = records.record()
+    keep.write(tmp_path / "talk", talk)
+    here = replace(MACHINE, talk="", started="", ceilings=None)
+    assert open_talk(tmp_path, here) is None, "it is old, whatever the dates of its files"
+    keep.write(tmp_path / "talk", Record(MACHINE, (Event(kind="joined", at=record.now()),)))
+    found = open_talk(tmp_path, here)
+    assert found is not None and found.events[:-1] == talk.events
+    later = datetime.now(timezone.utc) + timedelta(days=1)
+    keep.write(tmp_path / "talk", Record(MACHINE, (Event(kind="joined", at=later.isoformat()),)))
+    assert open_talk(tmp_path, here) is None, "nothing was measured tomorrow"
     elsewhere = replace(MACHINE, device=replace(MACHINE.device, name="Other GPU"))
     assert open_talk(tmp_path, elsewhere) is None

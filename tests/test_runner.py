@@ -110,7 +110,7 @@ def test_what_cannot_be_recorded_is_said_and_stays_on_screen(tmp_path, mode):
     if mode == "the disk fills up":
         (kept(talk).folder / "events.jsonl").mkdir()
     talk.tell(Arrived(ROWS))
-    assert "Not recorded" in talk.state.message
+    assert "Not recorded" in talk.state.message and talk.unrecorded == talk.state.message
     assert (5, "rows") in talk.state.done
     assert talk.reading.number(ROW).badge is Badge.LIVE
 

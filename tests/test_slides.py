@@ -13,6 +13,7 @@ import pytest
 from slides import reveal
 from slides.__main__ import main
 from slides.build import DECK, TEMPLATES, build
+from slides.labels import writer
 from slides.typed import typed, typed_figures
 from talk import runner, source
 from talk.errors import TalkError
@@ -108,6 +109,38 @@ def test_faster_than_memory_is_never_a_share_of_it(tmp_path):  # case M2
     assert "600 %" not in shown
 
 
+def test_overhead_bound_is_explained_where_it_is_written(tmp_path):
+    legend = "overhead-bound: too short to time, the launch dominates"
+    quick = decks.changed(talk(), median_ms=0.004, p20_ms=0.004, p80_ms=0.004, min_ms=0.004)
+    for record, written in ((quick, True), (talk(), False)):
+        page = words(on(deck(tmp_path, slide("{{ bars('9/baseline') }}"), record)))
+        assert (legend in page) is written
+
+
+def test_ends_that_read_the_same_are_not_printed_twice(tmp_path):
+    steady = decks.changed(talk(), min_ms=600.0, p20_ms=600.0, median_ms=600.1, p80_ms=600.2)
+    page = words(on(deck(tmp_path, slide("{{ number('9/baseline[naive].time') }}"), steady)))
+    assert "600 ms ±<1 % ◪ STALE" in page
+
+
+def test_long_sizes_are_decimal_and_never_read_the_same():
+    sizes = {2**10, 2**14, 2**18, 2**22, 2**25, 2**28, 2**30}
+    written = [writer(sizes)(size) for size in sorted(sizes)]
+    assert written == ["1,024", "16,384", "262,144", "4.19 M", "33.6 M", "268 M", "1.07 G"]
+    assert writer({10**8, 10**8 + 1})(10**8 + 1) == "100,000,001"
+
+
+def test_what_was_not_measured_itself_says_how_it_came_about(tmp_path):
+    body = "{{ number('9/blocks[1].time / 9/blocks[32].time') }}{{ number('9/guess.model') }}"
+    page = on(deck(tmp_path, slide(body + "{{ number('9/blocks[1].time') }}"))).split("<aside")[1]
+    ratio, model, measured = re.findall(r"<tr id=.*?</tr>", page, re.DOTALL)
+    assert "computed of two" in ratio
+    assert "modelled from the ceilings" in model
+    assert "modelled" not in page.split("<table")[0]
+    assert "p20 594 ms" in measured
+    assert "p20" not in ratio + model
+
+
 def test_reversed_numbers_reverse_the_sentence_on_the_slide(tmp_path):
     body = slide("{{ says('9/baseline') }}")
     slow = deck(tmp_path, body, talk())
@@ -149,9 +182,9 @@ def test_a_question_shows_room_model_and_measurement(tmp_path):
     vote = Event(kind="vote", section=9, step="guess", votes={"over 80 %": 7, "under 10 %": 2})
     page = words(on(deck(tmp_path, slide("{{ question('9/guess') }}"), talk() + vote)))
     assert "1 under 10 % room 2 measured 1.00 %" in page
-    assert "3 over 80 % room 7 model 90.0 %" in page
-    assert "model bytes / bandwidth measured 1.00 % ◪ STALE" in page
-    assert "belief A GPU is always fast." in page
+    assert "3 over 80 % room 7 ✗ not so model 90.0 % ✗ not so" in page
+    assert "the model bytes / bandwidth measured 1.00 % ◪ STALE" in page
+    assert "the usual wrong belief A GPU is always fast." in page
 
 
 def test_an_answer_outside_every_choice_is_still_shown(tmp_path):
@@ -291,7 +324,7 @@ def test_two_builds_of_one_record_are_the_same_bytes_and_need_no_torch(tmp_path)
     assert "the one you named" in made.stdout
 
 
-def test_strict_and_failing_builds_leave_the_old_deck(tmp_path, capsys):  # case S5
+def test_strict_and_failing_builds_leave_the_old_deck(tmp_path, capsys, monkeypatch):  # case S5
     out = tmp_path / "deck.html"
     out.write_text("the old deck")
     lacking = decks.write(tmp_path / "lacking", without(talk(), "blocks"))
@@ -305,10 +338,14 @@ def test_strict_and_failing_builds_leave_the_old_deck(tmp_path, capsys):  # case
     assert out.read_text() == "the old deck"
     assert [path.name for path in tmp_path.glob(".*")] == []
 
+    monkeypatch.chdir(tmp_path)
     assert main(["--record", str(lacking), *to]) == 0
     said = capsys.readouterr().out
     assert "MISSING 9/blocks on s9-blocks\n" in said
     assert "lacking: it lacks section" in said
+    assert "record: lacking: Test GPU" in said
+    assert "deck: deck.html, " in said
+    assert str(tmp_path) not in said
     assert out.read_text().startswith("<!doctype html>")
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from slides.build import build
 from slides.choose import Shelf, choose
+from talk import keep, runner
 from talk.errors import RecordError
 from talk.record import Record
 from tests import decks, records
@@ -109,6 +111,33 @@ def test_a_gpu_s_name_picks(shelf):
 def test_the_newest_of_several_recordings_is_taken(shelf):
     decks.write(shelf.recordings / "nvidia-l4", decks.complete(device=L4, started="2030"))
     assert taken(shelf) == "nvidia-l4"
+
+
+def test_a_section_that_is_not_recorded_yet_stops_no_deck(shelf, monkeypatch):
+    monkeypatch.setattr(keep, "order", lambda: ("s1_warm_up", "s2_new", "s5_memory_wall"))
+    given(shelf, "2026-01-09T000000Z-a")
+    choice = choose(shelf)
+    assert choice.record.folder == shelf.recordings / "nvidia-h200"
+    passed, note = choice.notes
+    assert "it lacks section 2" in passed
+    assert note == "section 2 is not recorded: no slides for it"
+
+
+def test_a_step_that_a_recording_lacks_inside_a_section_refuses_it(shelf):
+    alone = replace(shelf, recordings=shelf.recordings.with_name("alone"))
+    decks.write(alone.recordings / "nvidia-l4", lacking("rows"))
+    with pytest.raises(RecordError, match=r"nvidia-l4 passed over: it lacks 1/rows"):
+        choose(alone)
+
+
+@pytest.mark.parametrize("section", [1, 5])
+def test_the_real_recording_with_one_section_alone_makes_a_deck(section):
+    recorded = runner.recording()
+    assert recorded is not None
+    alone = tuple(event for event in recorded.events if event.section in (0, section))
+    names = build(replace(recorded, events=alone)).found.slides
+    assert {name[:2] for name in names if name[1:2].isdigit()} == {f"s{section}"}
+    assert "take-home" in names
 
 
 def test_a_partial_recording_is_never_taken_unasked(shelf):

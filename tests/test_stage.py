@@ -163,10 +163,21 @@ def test_a_remote_command_needs_no_key():
     assert play(state, Command("rm -rf"))[1] == []
 
 
-def test_an_edited_section_keeps_the_place_or_takes_its_first_step():
+def test_an_edited_section_keeps_the_place_or_the_nearest():
     fewer = replace(SECTION, steps=STEPS[:3])
     assert play(at("guess"), Outlined(fewer))[0].slug == "guess"
-    assert play(at("blocks"), Outlined(fewer))[0].slug == "words"
+    assert play(at("blocks"), Outlined(fewer))[0].slug == "baseline"
+    renamed = replace(SECTION, steps=(STEPS[0], replace(STEPS[1], slug="asked"), *STEPS[2:]))
+    state, _ = play(at("guess"), Outlined(renamed))
+    assert state.slug == "asked" and "guess is gone" in state.message
+
+
+def test_a_digit_that_is_no_number_is_no_vote():
+    assert play(at("guess"), "²", "٣")[0].votes == {}
+
+
+def test_ctrl_c_leaves_the_jump_prompt():
+    assert play(at("words"), "g", "b", "ctrl-c")[0].view == "step"
 
 
 def test_scrolling_stays_within_what_there_is():

@@ -28,10 +28,11 @@ from talk.terminal.chart import Bar, Chart, blocks
 from talk.terminal.checks import checks
 from talk.terminal.clean import clean
 from talk.terminal.failure import failure
+from talk.terminal.frames import telling
 from talk.terminal.grid import Grid, Head
 from talk.terminal.keyboard import Keyboard
 from talk.terminal.lowering import lowering
-from talk.terminal.measurement import measurement
+from talk.terminal.measurement import fine_print, measurement
 from talk.terminal.medium import PLAIN, Medium, colours_of, encoding_of, lines_of
 from talk.terminal.palette import GROUNDS, NAMES, colour, ground_of, luminance
 from talk.terminal.progress import progress
@@ -186,13 +187,9 @@ def shown(*timings: Timing, **outcome) -> Shown:
 
 
 def test_two_results_within_their_spread_are_a_tie():
-    tied = text(
-        measurement(shown(records.timing("torch", 6.0), records.timing("triton", 6.05)), "")
-    )
+    tied = text(fine_print(shown(records.timing("torch", 6.0), records.timing("triton", 6.05))))
     assert "torch and triton are a tie" in tied
-    apart = text(
-        measurement(shown(records.timing("torch", 6.0), records.timing("triton", 7.0)), "")
-    )
+    apart = text(fine_print(shown(records.timing("torch", 6.0), records.timing("triton", 7.0))))
     assert "tie" not in apart
 
 
@@ -200,15 +197,23 @@ def test_a_sweep_names_what_ties_with_its_best():
     points = [
         records.timing("triton", ms, at={"block": b}) for b, ms in ((1, 9.0), (2, 6.0), (4, 6.05))
     ]
-    words = text(measurement(shown(*points), "rewrite"), 100)
+    words = text(fine_print(shown(*points)), 100)
     assert "triton block 2 is best, a tie with triton block 4" in words
     assert "p20–p80 at most 2.00 % of the median" in words
+
+
+def test_a_spread_that_prints_as_one_value_is_a_percentage():
+    close = replace(records.timing("torch", 6.0), p20_ms=5.999, p80_ms=6.001)
+    words = text(fine_print(shown(close, records.timing("naive", 9.0))), 80)
+    assert "torch  6.00 ms  p20–p80 within 0.0333 % · n 20" in words
+    assert "naive  9.00 ms  p20–p80 8.91 ms – 9.09 ms · n 20" in words
 
 
 def test_an_overhead_bound_time_claims_no_rate():
     tiny = records.timing("naive", 0.003, bytes=49_152)
     words = text(measurement(shown(tiny), "naive"))
     assert "overhead-bound, 3.00 µs" in words
+    assert "overhead-bound: too short to time, the launch dominates" in words
     assert "GB/s" not in words.split("measured ceiling")[0] and "%" not in words
 
 
@@ -237,7 +242,7 @@ def test_two_mixes_have_two_ceilings():
     assert "2:1 traffic: 2,000 GB/s" in words and "1:1 traffic: 1,900 GB/s" in words
 
 
-def test_checks_say_right_once_and_wrong_each_time():
+def test_checks_say_right_once_and_wrong_once_a_candidate():
     found = [
         Check(candidate="naive", inputs="the case's inputs", ok=True, error=1e-7, tolerance=1e-6),
         Check(candidate="naive", inputs="ragged", ok=True, error=2e-7, tolerance=1e-6),
@@ -247,9 +252,55 @@ def test_checks_say_right_once_and_wrong_each_time():
     ]
     assert text(checks(found), 80) == (
         "✓ right  naive, torch  on the case's inputs, ragged; error 2e-07 within 1e-06\n"
-        "✗ WRONG  planted  on ragged at block 2\n"
+        "✗ WRONG  planted  on ragged, at block 2\n"
         "         3 differ"
     )
+
+
+def test_many_inputs_are_counted_and_only_the_first_wrong_one_is_told():
+    inputs = [f"a kind of input of number {i}" for i in range(8)]
+    found = [
+        Check(candidate="triton", inputs=name, ok=name == inputs[7], at={"block": block},
+              message=f"{n} differ", error=1.0, tolerance=2.0)
+        for block in (1, 32) for n, name in enumerate(inputs, 3)
+    ]  # fmt: skip
+    assert text(checks(found), 80) == (
+        "✓ right  triton  on a kind of input of number 7; error 1 within 2\n"
+        "✗ WRONG  triton  on 7 of 8 inputs, at block 1 and 32\n"
+        "         a kind of input of number 0, at block 1: 3 differ"
+    )
+    right = [replace(check, ok=True, message="") for check in found]
+    assert text(checks(right), 80) == "✓ right  triton  on 8 inputs; error 1 within 2"
+
+
+def test_a_crash_shows_the_frames_of_demos():
+    frames = [f'  File "{ROOT}/talk/gpu/perform.py", line {i} in work' for i in range(30)]
+    said = [
+        "words before", "Fatal Python error: Segmentation fault", "",
+        "Current thread 0x00007f (most recent call first):",
+        '  File "/usr/lib/python3.11/ctypes/__init__.py", line 519 in string_at',
+        f'  File "{ROOT}/demos/kernels/up.py", line 7 in up', *frames, "",
+        "Extension modules: numpy, torch (total: 2)",
+    ]  # fmt: skip
+    assert telling("\n".join(said)) == [
+        "Fatal Python error: Segmentation fault",
+        '  File "demos/kernels/up.py", line 7 in up',
+        "… 32 more lines are in the record",
+    ]
+    head = telling("\n".join(line for line in said if "up.py" not in line))
+    assert head[:2] == [said[1], said[3]] and "perform.py" in head[5]
+    assert len(head) == 13 and not any("Extension" in line for line in head)
+
+
+def test_a_crash_is_told_from_what_was_printed_when_its_detail_is_only_the_end():
+    printed = 'Fatal Python error\n(most recent call first):\n  File "up.py", line 1 in up\nend\n'
+    words = text(failure(Failure(kind="crash", reason="gone", detail="end"), "r", printed))
+    assert 'File "up.py", line 1 in up' in words and "end" not in words
+
+
+def test_a_cancelled_step_is_one_calm_line():
+    cancelled = Failure(kind="cancelled", reason="cancelled", detail="a traceback")
+    assert text(failure(cancelled, "r runs it again")) == "– cancelled; r runs it again"
 
 
 def test_a_failure_shows_the_end_of_its_detail_and_says_what_is_left_out():
@@ -257,6 +308,7 @@ def test_a_failure_shows_the_end_of_its_detail_and_says_what_is_left_out():
     words = text(
         failure(Failure(kind="error", reason="it broke", detail=detail), "r runs it again")
     )
+    assert words.startswith("✗ FAILED  it broke\n") and words.count("it broke") == 1
     assert "… 18 lines before these" in words and "frame 29" in words and "frame 17" not in words
     assert words.endswith("r runs it again")
 
@@ -333,6 +385,15 @@ def test_next_says_whether_it_runs_or_moves():
     assert "→ run" in footer.footer(state, 78, scrolls=False).plain
     done = replace(state, done=frozenset({(5, "baseline")}))
     assert "→ next" in footer.footer(done, 78, scrolls=False).plain
+
+
+def test_a_vote_is_offered_while_its_question_is_open():
+    state = stage.State(sections=(records.SECTION,), section=5, slug="guess", mode="live")
+    asked = replace(state, done=frozenset({(5, "guess")}))
+    assert "1–3 vote" in footer.footer(asked, 98, scrolls=False).plain
+    assert "run again" not in footer.footer(asked, 98, scrolls=False).plain
+    settled = replace(asked, done=asked.done | {(5, "baseline")})
+    assert "vote" not in footer.footer(settled, 98, scrolls=False).plain
 
 
 def test_the_trail_marks_the_phase_and_the_place_in_it():

@@ -34,7 +34,14 @@ def provenance(badge: Badge, machine: Machine, at: str) -> Text:
 def source(shown: Shown) -> Text:
     """The heading of everything one outcome shows."""
     text = provenance(shown.badge, shown.machine, shown.at)
-    return text.append("\n").append_text(line(shown.reason, "quiet")) if shown.reason else text
+    # Why is said above it, by the outcome that it stands in for.
+    return text.append("; stands in for what is missing here", "quiet") if shown.reason else text
+
+
+def missing() -> Text:
+    """In the place of figures that no machine has measured yet."""
+    words = "  no figures: this step was never recorded on a GPU"
+    return mark(Badge.MISSING).append(words, "quiet")
 
 
 def mark_of(number: Number) -> Text:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from talk import look
+from talk.look import Badge
 from talk.outcome import Code, Failure
 from talk.question import settled_by
 from talk.reading import Reading
@@ -16,10 +17,11 @@ from talk.record import SectionOutline, StepOutline
 from talk.rows import Shown
 from talk.stage import State
 from talk.terminal import question
+from talk.terminal.badge import missing, source
 from talk.terminal.clean import clean, line, styled, words
 from talk.terminal.code import code
 from talk.terminal.failure import failure
-from talk.terminal.outcome import outcome
+from talk.terminal.outcome import outcome, unrepeated
 from talk.terminal.ruled import Ruled
 
 Blocks = Iterator[RenderableType]
@@ -82,7 +84,7 @@ def notes(scene: Scene) -> Blocks:
 def now_you(step: StepOutline) -> Blocks:
     """The exercise that ends a section."""
     if step.minutes:
-        yield styled(f"{step.minutes} minutes", "strong")
+        yield styled(f"{step.minutes} minute{'s' * (step.minutes != 1)}", "strong")
     yield words(step.text.strip())
 
 
@@ -100,15 +102,31 @@ def step(scene: Scene) -> Blocks:
 
 
 def outcomes(scene: Scene) -> Blocks:
-    """What the step left behind; after the first figures, the predictions that they settle."""
+    """What the step left behind; right after its figures, the predictions that they settle."""
     found = scene.shown
     if scene.failed and not any(shown.outcome.failure for shown in found):
-        yield failure(Failure(kind="missing", reason=missing(scene)), again(scene))
-    for left, shown in enumerate(found, 1 - len(found)):
-        first, *rest = outcome(shown, scene.reading, scene.step.phase, again(scene))
-        yield first
-        yield from () if left else answers(scene)
-        yield from rest
+        yield failure(Failure(kind="missing", reason=lacking(scene)), again(scene))
+    if not found:
+        return
+    kept = unrepeated(found)
+    blocks = [[*outcome(s, scene.reading, scene.step.phase, again(scene))] for s in kept]
+    yield from (first for first, *_ in blocks)
+    if unmeasured(found):
+        yield missing()
+    if scene.reading.figures(scene.section.number, scene.step.slug):
+        yield from answers(scene)
+    yield from blocks[-1][1:]
+    for shown, (_, *rest) in zip(kept[:-1], blocks[:-1], strict=True):
+        yield from (Group(source(shown), part) for part in rest[:1])
+        yield from rest[1:]
+
+
+def unmeasured(found: Sequence[Shown]) -> bool:
+    """Whether a step was only ever interpreted, and left no figures."""
+    return all(
+        s.badge is Badge.SIMULATED and not s.outcome.measured and not s.outcome.failure
+        for s in found
+    )
 
 
 def answers(scene: Scene) -> Blocks:
@@ -130,11 +148,11 @@ def asked(scene: Scene, step: StepOutline) -> question.Asked:
 
 def again(scene: Scene) -> str:
     if scene.state.mode == "replay":
-        return "It is part of the recording; → goes on."
+        return "it is part of the recording; → goes on."
     return "r runs it again, → goes on."
 
 
-def missing(scene: Scene) -> str:
+def lacking(scene: Scene) -> str:
     return f"there is no outcome of {scene.section.number}/{scene.step.slug} to show"
 
 

@@ -10,12 +10,14 @@ import time
 
 from talk import stage
 from talk.runner import Talk
+from talk.terminal.guard import guarded
 from talk.terminal.keyboard import PATIENCE_S, Keyboard
 from talk.terminal.medium import Medium, medium_of
 from talk.terminal.plain import walk
 from talk.terminal.progress import PER_SECOND
 from talk.terminal.screen import Canvas, Frame, draw, trouble
 from talk.terminal.signals import FATAL, Ended, Signals
+from talk.terminal.summary import kept_in
 from talk.terminal.tty import BEGIN, END, Terminal
 
 
@@ -32,7 +34,11 @@ def present(talk: Talk) -> int:
         return walk(talk)
     terminal = Terminal(sys.stdin.fileno(), sys.stdout.fileno())
     with Signals() as signals:
-        return Driver(talk, terminal, medium, signals).run()
+        code = Driver(talk, terminal, medium, signals).run()
+    if code == 0:
+        for line in kept_in(talk.state, talk.reading).split("\n"):
+            print(medium.shown(line))
+    return code
 
 
 class Driver:
@@ -126,10 +132,10 @@ class Driver:
         """The screen of this moment; the stage learns how much of it scrolls."""
         width, height = self._terminal.size()
         canvas = Canvas(width, height, self._medium.ground)
-        try:
-            frame = draw(self._talk.state, self._talk.reading, canvas)
-        except Exception as error:  # the show goes on
-            frame = trouble(error, canvas)
+        frame = guarded(
+            lambda: draw(self._talk.state, self._talk.reading, canvas),
+            lambda error: trouble(error, canvas),
+        )
         if frame.extent:
             self._talk.tell(stage.Fitted(frame.rows, frame.extent))
         return frame
@@ -137,6 +143,8 @@ class Driver:
     def _shell(self, section: int, slug: str) -> None:
         """Lend the terminal to IPython, and take it back whatever became of it."""
         self._terminal.leave()
+        words = f"IPython with what the step {section}/{slug} works on; the talk waits here."
+        self._terminal.fresh(self._medium.shown(words).encode(self._medium.encoding))
         self._signals.urgent = True
         try:
             self._talk.performer.shell(section, slug, self._terminal.keys)

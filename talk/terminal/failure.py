@@ -6,27 +6,30 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from talk.outcome import Failure
-from talk.terminal.clean import clean, styled, words
+from talk.terminal.clean import line, styled
+from talk.terminal.frames import telling
 from talk.terminal.ruled import Ruled
 
-LINES = 12
-"""Of a traceback the last lines name the error."""
 
+def failure(what: Failure, again: str, output: str = "") -> RenderableType:
+    """The reason, the telling part of the detail, and the keys.
 
-def failure(what: Failure, again: str) -> RenderableType:
-    """The reason, the end of the detail, and the keys. again: what a new run would do."""
-    verdict = styled("✗ FAILED  ", "missing").append(clean(what.kind), "missing")
-    parts: list[RenderableType] = [verdict, words(what.reason, "strong")]
-    if what.detail.strip():
-        parts.append(Ruled(detail(what.detail), "missing"))
+    again: what a new run would do. output: what the step printed, of which a crash's detail
+    is only the end.
+    """
+    if what.kind == "cancelled":
+        return styled("– ", "quiet").append_text(line(what.reason)).append(f"; {again}", "quiet")
+    verdict = styled("✗ FAILED  ", "missing").append_text(line(what.reason, "strong"))
+    parts: list[RenderableType] = [verdict]
+    whole = output if prints(what, output) else what.detail
+    if whole.strip():
+        parts.append(Ruled(Text("\n".join(telling(whole))), "missing"))
     return Group(*parts, styled(again, "quiet"))
 
 
-def detail(text: str) -> Text:
-    lines = clean(text).strip("\n").split("\n")
-    left_out = len(lines) - LINES
-    said = [f"… {left_out} lines before these are in the record"] if left_out > 0 else []
-    return Text("\n".join(said + lines[-LINES:]))
+def prints(what: Failure, output: str) -> bool:
+    """Whether the detail is a part of what was printed, as a crash's is."""
+    return bool(what.detail.strip()) and what.detail.strip() in "\n".join(output.splitlines())
 
 
 if __name__ == "__main__":

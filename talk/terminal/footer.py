@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from rich.cells import cell_len
 from rich.text import Text
 
+from talk.question import settled_by
+from talk.record import StepOutline
 from talk.stage import State
 from talk.terminal.clean import styled
 
@@ -48,12 +50,21 @@ def of_step(state: State) -> Iterator[Key]:
     if state.running:
         yield ("Ctrl-C", "cancel")
         return
-    if state.step and state.step.choices:
+    if state.step and votable(state, state.step):
         yield (f"1–{len(state.step.choices)}", "vote")
     yield ("→", "next" if state.finished else "run")
     yield ("←", "back")
-    if state.step and state.step.performed and state.finished and state.mode != "replay":
+    if state.step and runnable(state.step) and state.finished and state.mode != "replay":
         yield ("r", "run again")
+
+
+def votable(state: State, step: StepOutline) -> bool:
+    """Whether a question is still open."""
+    return bool(step.choices) and settled_by(state.section, step) not in state.done
+
+
+def runnable(step: StepOutline) -> bool:
+    return step.performed and step.kind != "predict"
 
 
 if __name__ == "__main__":

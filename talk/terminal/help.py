@@ -23,7 +23,7 @@ COMMANDS = {
     "cancel": "cancel the running step",
     "scroll": "scroll; to the top, to the end",
     "help": "this page",
-    "quit": "end the talk",
+    "quit": "leave; just demo joins the talk again",
 }
 
 NAMES = {

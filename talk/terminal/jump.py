@@ -16,8 +16,10 @@ def jump(state: State, room: int) -> RenderableType:
     """room: lines to draw in; the picked step is always among them."""
     found = state.matches()
     prompt = styled("Jump to  ", "quiet").append(clean(state.typed), "strong").append("▌", "strong")
+    if not state.typed:
+        prompt.append("  letters of its name or title", "quiet")
     if not found:
-        return Group(prompt, Text(), styled("no step of that name", "missing"))
+        return Group(prompt, Text(), styled("no step of that name or title", "missing"))
     rows = max(1, room - ABOVE)
     first = max(0, min(state.picked - rows // 2, len(found) - rows))
     shown = [

@@ -33,7 +33,7 @@ def full(stage: Stage) -> bool:
 def takes(lowered: Lowering) -> str:
     """Registers, shared memory of its limit, spills and warps."""
     registers = look.quantity(lowered.registers, "count")
-    shared, limit = (look.quantity(n, "B") for n in (lowered.shared, lowered.shared_limit))
+    shared, limit = (look.quantity(n, "capacity") for n in (lowered.shared, lowered.shared_limit))
     spills = look.quantity(lowered.spills, "B")
     return (
         f"{registers} registers per thread · shared {shared} of {limit}"

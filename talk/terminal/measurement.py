@@ -14,6 +14,7 @@ from talk.outcome import Timing
 from talk.rows import CACHED, OVERHEAD, Row, Shown, row_of
 from talk.terminal.chart import Bar, Chart
 from talk.terminal.clean import clean, styled
+from talk.terminal.grid import Grid, Head
 from talk.terminal.palette import style_of
 
 FIELDS = ("gbps", "tflops", "time")
@@ -48,14 +49,33 @@ def results(shown: Shown) -> tuple[Result, ...]:
 
 
 def measurement(shown: Shown, phase: str) -> RenderableType:
-    """Every timing of an outcome as a bar; a sweep's are one line each."""
+    """Every timing of an outcome as a bar, one line each."""
     found = results(shown)
-    field = field_of(found)
-    sweep = any(result.timing.at for result in found)
+    field, sweep = field_of(found), swept(found)
     charts = [
         part for group in grouped(found) for part in charted(group, field, shown, phase, sweep)
     ]
-    return Group(*charts, *remarks(found, field, sweep))
+    if any(OVERHEAD in result.flags for result in found):
+        charts.append(styled(f"{OVERHEAD}: too short to time, the launch dominates", "quiet"))
+    return Group(*charts)
+
+
+def fine_print(shown: Shown) -> RenderableType:
+    """Ties, and how far the samples lie apart."""
+    found = results(shown)
+    ties = best_ties(found, field_of(found)) if swept(found) else pair_ties(found, field_of(found))
+    tied = [styled(f"= {words}: their p20–p80 overlap", "strong") for words in ties]
+    if swept(found):
+        return Group(*tied, styled(common(found), "quiet"))
+    heads = [Head(""), Head("median", figures=True), Head("")]
+    rows = [
+        [styled(r.name), Text(str(r.number("time"))), styled(detail(r), "quiet")] for r in found
+    ]
+    return Group(*tied, Grid(heads, rows))
+
+
+def swept(found: Sequence[Result]) -> bool:
+    return any(result.timing.at for result in found)
 
 
 def field_of(found: Sequence[Result]) -> str:
@@ -67,7 +87,7 @@ def field_of(found: Sequence[Result]) -> str:
 
 def grouped(found: Sequence[Result]) -> list[list[Result]]:
     """By candidate where there are several points, else all together."""
-    if not any(result.timing.at for result in found):
+    if not swept(found):
         return [list(found)]
     names = dict.fromkeys(result.timing.candidate for result in found)
     return [[r for r in found if r.timing.candidate == name] for name in names]
@@ -96,7 +116,7 @@ def bar(result: Result, field: str, shown: Shown, phase: str, sweep: bool) -> Ba
         aside=str(share) if share and share.value is not None else "",
         ceiling=ceiling(timing, shown) if field == "gbps" else None,
         beyond=beyond,
-        detail=flagged(result) if sweep else detail(result),
+        detail=flagged(result),
     )
 
 
@@ -113,13 +133,21 @@ def ceiling(timing: Timing, shown: Shown) -> float | None:
 
 
 def detail(result: Result) -> str:
-    """The distribution, the clock and the flags in words."""
-    time, timing = result.number("time"), result.timing
+    """The spread, the samples and the clock in words."""
+    timing = result.timing
     clock = "" if timing.clock == "device" else f"{clean(timing.clock)} clock"
     compile = result.number("compile")
     compiled = f"compiled in {compile}" if compile.value is not None else ""
-    parts = (time.passport.spread, f"n {timing.n}", clock, compiled, flagged(result))
+    parts = (spread(timing), f"n {timing.n}", clock, compiled)
     return " · ".join(part for part in parts if part)
+
+
+def spread(timing: Timing) -> str:
+    """p20 to p80; their distance where they print alike."""
+    low, high = (look.quantity(ms / 1e3, "s") for ms in (timing.p20_ms, timing.p80_ms))
+    if low == high:
+        return f"p20–p80 within {look.quantity(relative(timing), 'share')}"
+    return f"p20–p80 {low} – {high}"
 
 
 def flagged(result: Result) -> str:
@@ -138,15 +166,6 @@ def legend(group: Sequence[Result], field: str, shown: Shown) -> str:
         if top is not None
     ]
     return "   ".join([better, *(ceilings or ["no ceiling measured"])])
-
-
-def remarks(found: Sequence[Result], field: str, sweep: bool) -> Iterator[Text]:
-    """Ties, and what the points of a sweep have in common."""
-    ties = best_ties(found, field) if sweep else pair_ties(found, field)
-    for words in ties:
-        yield styled(f"= {words}: their p20–p80 overlap", "strong")
-    if sweep:
-        yield styled(common(found), "quiet")
 
 
 def pair_ties(found: Sequence[Result], field: str) -> list[str]:
@@ -186,4 +205,4 @@ def relative(timing: Timing) -> float:
 if __name__ == "__main__":
     from talk.terminal.made_up import look_at, shown
 
-    look_at(measurement(shown(), "rewrite"))
+    look_at(measurement(shown(), "rewrite"), fine_print(shown()))

@@ -7,6 +7,7 @@ import select
 import signal
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import FrameType
 
 from rich.console import Console, RenderableType
@@ -15,10 +16,11 @@ from rich.text import Text
 from talk.runner import Talk
 from talk.stage import Address, Command
 from talk.terminal.body import Scene, body
-from talk.terminal.clean import clean, styled
+from talk.terminal.clean import clean, styled, words
 from talk.terminal.growing import entries, growing
+from talk.terminal.guard import guarded
 from talk.terminal.header import elapsed, mode, title
-from talk.terminal.medium import lines_of, medium_of
+from talk.terminal.medium import Line, lines_of, medium_of
 from talk.terminal.screen import READABLE
 from talk.terminal.summary import failed, summary
 from talk.terminal.takeaway import takeaway
@@ -32,7 +34,9 @@ PATIENCE_S = 0.25
 
 
 def walk(talk: Talk, *, console: Console | None = None) -> int:
-    """Perform every step and print it. 0, or 1 when a step failed, or 130 when interrupted.
+    """Perform every step and print it.
+
+    Returns 0, or 1 when a step failed or something was not recorded, or 130 when interrupted.
 
     Ctrl-C cancels the running step; twice in a row it ends the walk.
     """
@@ -45,7 +49,11 @@ def walk(talk: Talk, *, console: Console | None = None) -> int:
         return 130
     finally:
         signal.signal(signal.SIGINT, before)
-    return 1 if failed(talk.state, talk.reading) else 0
+    return 1 if failed(talk.state, talk.reading) or talk.unrecorded else 0
+
+
+def undrawn(error: Exception) -> Text:
+    return words(f"This cannot be drawn: {type(error).__name__}: {error}", "missing")
 
 
 class Walk:
@@ -61,6 +69,7 @@ class Walk:
         self._medium = medium_of(os.environ, console.file, tty=console.is_terminal)
         self._interrupted = float("-inf")
         self._cancelling = False
+        self._said: set[str] = set()
 
     def run(self) -> None:
         while self._talk.state.mode == "starting" or not self._talk.state.sections:
@@ -76,14 +85,22 @@ class Walk:
         found = entries(self._talk.state, self._talk.reading)
         table = [growing(found)] if found else []
         self.print([*table, summary(self._talk.state, self._talk.reading)])
+        if self._talk.unrecorded:
+            self.print([words(self._talk.unrecorded, "missing")])
 
     def print(self, blocks: Iterable[RenderableType]) -> None:
         """Each block, and a blank line after it."""
         for block in blocks:
-            for line in lines_of(block, self._width, ground=self._medium.ground):
+            for line in guarded(partial(self._lines, block), self._trouble):
                 self._console.file.write(self._medium.text(line).rstrip() + "\n")
             self._console.file.write("\n")
         self._console.file.flush()
+
+    def _lines(self, block: RenderableType) -> list[Line]:
+        return lines_of(block, self._width, ground=self._medium.ground)
+
+    def _trouble(self, error: Exception) -> list[Line]:
+        return self._lines(undrawn(error))
 
     def _following(self, address: Address | None) -> Address | None:
         """The step after, as the outlines stand now: a file may be edited meanwhile."""
@@ -102,9 +119,11 @@ class Walk:
         self.print([*self._blocks()[1:], *([said] if said else [])])
 
     def _blocks(self) -> list[RenderableType]:
+        """The step's heading, and what there is to show under it."""
         state = self._talk.state
         assert state.outline is not None and state.step is not None
-        return list(body(Scene(state, self._talk.reading, state.outline, state.step)))
+        scene = Scene(state, self._talk.reading, state.outline, state.step)
+        return guarded(lambda: list(body(scene)), lambda error: [Text(), undrawn(error)])
 
     def _until_done(self) -> None:
         say_at, said = self._clock() + FIRST_S, ""
@@ -129,6 +148,10 @@ class Walk:
         if self._cancelling:
             self._cancel()
         self._talk.pump()
+        message = self._talk.state.message
+        if message and message not in self._said:
+            self._said.add(message)
+            self.print([words(message, "strong")])
 
     def _cancel(self) -> None:
         if not self._talk.state.running:

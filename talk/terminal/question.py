@@ -65,16 +65,16 @@ def verdict(asked: Asked) -> RenderableType:
     room, model = asked.question.room, asked.question.expected
     value = str(asked.question.model) if asked.question.model else "–"
     rows = [
-        [Text("the room"), label(room, "no vote"), Text(), judged(room, asked)],
+        *([[Text("the room"), label(room), Text(), judged(room, asked)]] if room else []),
         [Text("the model"), label(model), Text(value), judged(model, asked)],
         measured(asked.question),
     ]
-    heads = [Head(""), Head(""), Head("", figures=True), Head("")]
+    heads = [Head(""), Head("answer"), Head("value", figures=True), Head("")]
     return Group(Grid(heads, rows), *said(asked.question))
 
 
-def label(choice: Choice | None, otherwise: str = "", style: str = "") -> Text:
-    return line(choice.label if choice else otherwise, style)
+def label(choice: Choice | None, style: str = "") -> Text:
+    return line(choice.label if choice else "–", style)
 
 
 def measured(question: Question) -> list[Text]:
@@ -96,7 +96,7 @@ def said(question: Question) -> Iterator[Text]:
     if question.reason:
         yield words(f"The model: {question.reason}", "quiet")
     if question.misconception:
-        yield words(f"A common belief: {question.misconception}", "quiet")
+        yield words(f"The usual wrong belief: {question.misconception}", "quiet")
 
 
 if __name__ == "__main__":

@@ -182,11 +182,9 @@ def cramped(canvas: Canvas) -> Line:
 
 
 def dark(canvas: Canvas) -> list[Line]:
-    """Black, and a dot that says the talk goes on."""
-    black, dot = Style(bgcolor="#000000"), Style(bgcolor="#000000", color="#444444")
-    lines = [[Segment(" " * canvas.width, black)] for _ in range(canvas.height)]
-    lines[-1] = [Segment(" " * (canvas.width - 2), black), Segment("· ", dot)]
-    return lines
+    """Black, and nothing on it: the eyes are on the presenter."""
+    black = Style(bgcolor="#000000")
+    return [[Segment(" " * canvas.width, black)] for _ in range(canvas.height)]
 
 
 def indented(lines: Iterable[Line]) -> list[Line]:

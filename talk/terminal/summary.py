@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from talk.reading import Reading
 from talk.stage import Address, State
-from talk.terminal.clean import clean, line, styled
+from talk.terminal.clean import clean, line, styled, words
 from talk.terminal.header import elapsed
 from talk.terminal.measurement import results
 
 
 def summary(state: State, reading: Reading) -> RenderableType:
     trouble = failed(state, reading)
-    performed = state.done | state.failed
+    count = sum(step.performed for section in state.sections for step in section.steps)
     planned = sum(section.minutes for section in state.sections)
-    steps = f"{len(state.addresses)} step" + ("" if len(state.addresses) == 1 else "s")
-    words = (
-        f"{steps}, {len(performed)} performed, {len(trouble)} failed"
+    counted = (
+        f"{count} step{'s' * (count != 1)}, {len(trouble)} failed"
         f" · {elapsed(state.now - state.started)} of {planned} min"
     )
     lines = [line(f"✗ {name(address)}: {why}", "missing") for address, why in trouble.items()]
-    return Group(styled(words, "strong"), *lines, *flags(state, reading))
+    kept = words(kept_in(state, reading))
+    return Group(styled(counted, "strong"), *lines, *flags(state, reading), kept)
+
+
+def kept_in(state: State, reading: Reading) -> str:
+    """Where the record of this talk is, and what it is good for."""
+    folder = reading.talk.folder if reading.talk else None
+    if folder is None or not folder.is_dir():
+        return f"nothing was recorded{': a replay' if state.mode == 'replay' else ''}"
+    here = Path.cwd()
+    near = folder.relative_to(here) if folder.is_relative_to(here) else folder
+    said = f"recorded in {near}"
+    if state.mode == "simulated":
+        said += "\nsimulated: checks only, no timings; 'just keep' refuses it"
+    return said
 
 
 def failed(state: State, reading: Reading) -> dict[Address, str]:
@@ -38,7 +52,7 @@ def reason(address: Address, state: State, reading: Reading) -> str:
         return ""
     own = next((shown.outcome for shown in reading.shown(*address)), None)
     if own and own.failure:
-        return f"{own.failure.kind}: {own.failure.reason}"
+        return own.failure.reason
     wrong = [clean(check.candidate) for check in own.checks if not check.ok] if own else []
     if wrong:
         return f"wrong: {', '.join(dict.fromkeys(wrong))}"

@@ -55,6 +55,10 @@ class Terminal:
         with gone_is_fine():
             termios.tcsetattr(self.keys, termios.TCSADRAIN, self._cooked)
 
+    def fresh(self, line: bytes) -> None:
+        """A page of its own for another program, below a line; what was there scrolls up."""
+        self.write(b"\r\n" * self.size()[1] + b"\x1b[H" + line + b"\r\n\r\n")
+
     def mend(self) -> None:
         """After another program had it: its modes off, its unread keys forgotten."""
         self.write(MEND)
