@@ -19,7 +19,7 @@ from rich.text import Text
 
 from talk import look, stage
 from talk.look import Badge
-from talk.outcome import Check, Failure, Lowering, Timing
+from talk.outcome import Check, Column, Failure, Lowering, Table, Timing
 from talk.outcome import Stage as Form
 from talk.rows import Shown
 from talk.source import ROOT
@@ -36,6 +36,7 @@ from talk.terminal.measurement import fine_print, measurement
 from talk.terminal.medium import PLAIN, Medium, colours_of, encoding_of, lines_of
 from talk.terminal.palette import GROUNDS, NAMES, colour, ground_of, luminance
 from talk.terminal.progress import progress
+from talk.terminal.typed_table import typed_table
 from tests import records
 from tests.screen import HOSTILE
 
@@ -431,3 +432,17 @@ def test_every_renderable_can_be_looked_at_alone():
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(modules) > 20 and "torch and triton are a tie" in done.stdout
+
+
+def test_huge_text_and_tables_are_cut_aloud():
+    assert clean("x" * 100_005).endswith("\n… 5 more characters")
+    columns = (Column(name="n", unit="count"),)
+    table = Table(columns=columns, rows=tuple((i,) for i in range(2_003)))
+    assert "… 3 more rows" in text(typed_table(table), 40)
+
+
+def test_a_paste_that_never_ends_swallows_no_later_key():
+    keyboard = Keyboard()
+    keyboard.feed(b"\x1b[200~hello")
+    keyboard.flush()
+    assert keyboard.feed(b"\x1b[C") == ["right"]

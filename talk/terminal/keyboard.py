@@ -34,6 +34,8 @@ class Keyboard:
     def flush(self) -> list[str]:
         """Keys that an unfinished sequence stands for, now that nothing followed it."""
         self._parser.flush()
+        # A paste that never ends would swallow every key after it.
+        self._parser.reset()
         return self._taken()
 
     def _pressed(self, press: KeyPress) -> None:

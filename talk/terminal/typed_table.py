@@ -9,14 +9,20 @@ from talk.outcome import Cell, Column, Table
 from talk.terminal.clean import clean, words
 from talk.terminal.grid import Grid, Head
 
+MOST_ROWS = 2_000
+"""A frame of 100,000 rows takes seconds, and no key is heard meanwhile."""
+
 
 def typed_table(table: Table) -> Grid:
     """Words to the left, figures to the right, three digits and a unit each."""
     heads = [Head(clean(column.name), figures(table, i)) for i, column in enumerate(table.columns)]
     rows = [
         [cell(c, column) for c, column in zip(row, table.columns, strict=True)]
-        for row in table.rows
+        for row in table.rows[:MOST_ROWS]
     ]
+    hidden = len(table.rows) - len(rows)
+    if hidden:
+        rows.append([words(f"… {hidden:,} more rows"), *(Text() for _ in heads[1:])])
     return Grid(heads, rows)
 
 
