@@ -112,10 +112,12 @@ def printed(number: Number) -> tuple[str, str]:
 
 
 def spread(number: Number) -> str:
-    """ "4,340–4,380 GB/s", p20 to p80; the unit once where both ends have the same."""
+    """ "4,340–4,380 GB/s", p20 to p80; the unit once, and no two ends that read the same."""
     if number.low is None or number.high is None:
         return ""
     (low, unit), (high, other) = (look.parts(end, number.unit) for end in (number.low, number.high))
+    if (low, unit) == (high, other):
+        return "±<1 %"  # three digits agree
     return f"{low}–{high} {other}".rstrip() if unit == other else number.spread
 
 

@@ -11,7 +11,7 @@ from talk.errors import TalkError
 from talk.look import Badge
 from talk.number import Number
 from talk.reading import Reading
-from talk.rows import CACHED, Shown
+from talk.rows import CACHED, OVERHEAD, Shown
 
 MOST_BARS = 12
 """Rows of 24 px text that fit under a title at 1280×720."""
@@ -58,6 +58,12 @@ class Bars:
     @property
     def numbers(self) -> tuple[Number, ...]:
         return tuple(bar.number for bar in self.bars) + tuple(line.number for line in self.lines)
+
+    @property
+    def legend(self) -> str:
+        """What a bar that is not there means."""
+        short = any(OVERHEAD in bar.number.flags for bar in self.bars)
+        return f"{OVERHEAD}: too short to time, the launch dominates" if short else ""
 
     @property
     def text(self) -> str:

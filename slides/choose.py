@@ -1,7 +1,8 @@
 """Which record a deck is built from: complete, live, and of one machine.
 
-The newest complete talk of this machine, else a committed recording. A record named by
-hand may lack a step, and its numbers are then MISSING; a simulated one has no numbers.
+The newest complete talk of this machine, else a committed recording, which may lack a whole
+section. A record named by hand may lack a step, and its numbers are then MISSING; a simulated
+one has no numbers.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from pathlib import Path
 
 from talk import record, runner
 from talk.errors import RecordError
-from talk.keep import incomplete
+from talk.keep import incomplete, nearby, partial, unfounded, unrecorded
 from talk.record import Machine, Record
-from talk.source import ROOT
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,12 @@ def of_folder(folder: Path) -> Choice:
     found = record.read(folder)
     problem = simulated(found)
     if problem:
-        raise RecordError(f"{folder} has no figures to show: {problem}.", hint=AGAIN)
+        raise RecordError(f"{shortened(folder)} has no figures to show: {problem}.", hint=AGAIN)
     if not found.outlines:
-        raise RecordError(f"{folder} holds no section.", hint=AGAIN)
-    lacking = incomplete(found)
-    return Choice(found, "the one you named", (f"{folder}: {lacking}",) if lacking else ())
+        raise RecordError(f"{shortened(folder)} holds no section.", hint=AGAIN)
+    problem = incomplete(found)
+    notes = (f"{shortened(folder)}: {problem}",) if problem else ()
+    return Choice(found, "the one you named", notes)
 
 
 AGAIN = "record again on a GPU with 'just record', or name a record: 'just slides --record DIR'"
@@ -74,7 +75,7 @@ def newest(shelf: Shelf, gpu: str) -> Choice:
     for folder, why in candidates(shelf):
         found, problem = judged(folder, shelf, gpu)
         if found and not problem:
-            return Choice(found, why, tuple(passed))
+            return Choice(found, why, (*passed, *without_slides(found)))
         passed.append(f"{shortened(folder)} passed over: {problem}")
     wanted = f" of {gpu!r}" if gpu else ""
     listed = "".join(f"\n  {line}" for line in passed)
@@ -115,7 +116,17 @@ def judged(folder: Path, shelf: Shelf, gpu: str) -> tuple[Record | None, str]:
         found = record.read(folder)
     except RecordError as error:
         return None, str(error).splitlines()[0]
-    return found, simulated(found) or incomplete(found)
+    committed = folder.parent == shelf.recordings
+    return found, simulated(found) or (lacking(found) if committed else incomplete(found))
+
+
+def lacking(found: Record) -> str:
+    """Why a recording will not do, or nothing: a section that nobody recorded yet stops no deck."""
+    return unfounded(found) or ("" if found.outlines else "it holds no section") or partial(found)
+
+
+def without_slides(found: Record) -> list[str]:
+    return [f"section {n} is not recorded: no slides for it" for n in unrecorded(found)]
 
 
 def elsewhere(machine: Machine, shelf: Shelf, folder: Path) -> str:
@@ -136,8 +147,5 @@ def simulated(found: Record) -> str:
 
 
 def shortened(folder: Path | None) -> str:
-    """A folder as a reader of the checkout names it."""
-    if folder is None:
-        return "a record in memory"
-    absolute = folder.resolve()
-    return str(absolute.relative_to(ROOT) if absolute.is_relative_to(ROOT) else folder)
+    """A folder as one names it from the current directory."""
+    return "a record in memory" if folder is None else str(nearby(folder.absolute()))

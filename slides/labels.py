@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from talk import look
 from talk.errors import UnknownReference
 from talk.number import Number
 from talk.outcome import Timing
 from talk.reading import nearest
 from talk.rows import Row, Shown, row_of, table_rows
 
-LARGE = 2**20
-"""From here on powers of two are written in short: 256 Mi and not 268,435,456."""
-
-SHORT = ((2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
+LARGE = ((10**9, "G"), (10**6, "M"))
+"""From a million on values are written in short: 268 M and not 268,435,456."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def chosen(rows: list[Item], field: str, only: tuple[str, ...]) -> list[Item]:
 def labels(rows: list[Item]) -> list[str]:
     """What to write beside each bar: the candidate where several compete, and where it stands."""
     several = len(candidates(rows)) > 1
-    write = power if powers(value for item in rows for value in item.at) else "{:,}".format
+    write = writer({value for item in rows for value in item.at})
     return [label(item, several, ", ".join(write(value) for value in item.at)) for item in rows]
 
 
@@ -72,13 +71,12 @@ def candidates(rows: Iterable[Item]) -> set[str]:
     return {item.candidate for item in rows}
 
 
-def powers(values: Iterable[int]) -> bool:
-    """Whether all are powers of two and the largest is too long to be read at a glance."""
-    known = list(values)
-    return all(v > 0 and v & (v - 1) == 0 for v in known) and max(known, default=0) >= LARGE
+def writer(values: set[int]) -> Callable[[int], str]:
+    """How to write values beside bars: in short, unless two would then read the same."""
+    return short if len(set(map(short, values))) == len(values) else "{:,}".format
 
 
-def power(value: int) -> str:
-    """268435456 → "256 Mi", exactly."""
-    unit, name = next((short for short in SHORT if value >= short[0]), (1, ""))
-    return f"{value // unit} {name}".rstrip()
+def short(value: int) -> str:
+    """268435456 → "268 M", of three digits; less than a million in full."""
+    unit, name = next((large for large in LARGE if value >= large[0]), (1, ""))
+    return f"{look.digits(value / unit)} {name}" if name else f"{value:,}"

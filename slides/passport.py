@@ -7,42 +7,49 @@ from dataclasses import dataclass, replace
 from talk.look import Badge
 from talk.number import Number, Passport
 from talk.outcome import Code
-from talk.rows import Shown, of_machine
+from talk.rows import Shown, of_shown
 
-LABELS = {"gpu": "GPU", "date": "measured", "n": "samples", "command": "again with"}
+LABELS = {"gpu": "GPU", "n": "samples", "command": "again with"}
 """Words for the fields of a `Passport` whose names do not read by themselves."""
 
 PLAIN = ("spread", "config")
 """Fields that name themselves: "median 742 µs, …", "block 256"."""
 
+OWN = ("spread",)
+"""Never shared: above the rows it would tell a result that the slide does not show yet."""
+
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing on a slide that was measured, or ran. words: what is printed of it."""
+    """One thing on a slide that was measured, or ran.
+
+    words: what is printed of it. how: it came about, where it was not measured itself.
+    """
 
     ref: str
     words: str
     badge: Badge
     passport: Passport
+    how: str = ""
 
 
 def of_number(number: Number) -> Entry:
-    return Entry(number.ref, str(number), number.badge, number.passport)
+    """A quotient has no samples of its own, and a model none at all."""
+    passport, how = number.passport, ""
+    if " / " in number.ref:
+        passport, how = replace(passport, case="", n=None, spread="", config=""), "computed of two"
+    elif number.ref.endswith(".model"):
+        passport, how = replace(passport, case=""), passport.case
+    return Entry(number.ref, str(number), number.badge, passport, how)
 
 
 def of_table(address: str, rows: int, shown: Shown) -> Entry:
-    return Entry(address, f"table of {rows}", shown.badge, of_outcome(shown))
+    return Entry(address, f"table of {rows}", shown.badge, of_shown(shown))
 
 
 def of_code(code: Code, badge: Badge, shown: Shown | None) -> Entry:
-    passport = of_outcome(shown) if shown else Passport()
+    passport = of_shown(shown) if shown else Passport()
     return Entry(code.name, f"{code.path}:{code.line}", badge, passport)
-
-
-def of_outcome(shown: Shown) -> Passport:
-    outcome = shown.outcome
-    machine = of_machine(shown.machine)
-    return replace(machine, date=shown.at, commit=outcome.commit, command=outcome.command)
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,8 @@ def sheet(entries: tuple[Entry, ...]) -> Sheet | None:
     lines = [dict(entry.passport.lines()) for entry in entries]
     shared = agreed(lines)
     rows = (
-        Row(k, e, own(line, shared)) for k, (e, line) in enumerate(zip(entries, lines, strict=True))
+        Row(key, entry, own(entry.how, line, shared))
+        for key, (entry, line) in enumerate(zip(entries, lines, strict=True))
     )
     return Sheet(
         shared=tuple((LABELS.get(name, name), words) for name, words in shared.items()),
@@ -81,15 +89,16 @@ def sheet(entries: tuple[Entry, ...]) -> Sheet | None:
 
 def agreed(lines: list[dict[str, str]]) -> dict[str, str]:
     """Fields on which all agree that have them: a ceiling, without samples, disagrees with none."""
-    names = [name for name in Passport.__dataclass_fields__ if any(name in line for line in lines)]
+    known = (name for name in Passport.__dataclass_fields__ if name not in OWN)
+    names = [name for name in known if any(name in line for line in lines)]
     words = {name: {line[name] for line in lines if name in line} for name in names}
     return {name: found.pop() for name, found in words.items() if len(found) == 1}
 
 
-def own(line: dict[str, str], shared: dict[str, str]) -> str:
+def own(how: str, line: dict[str, str], shared: dict[str, str]) -> str:
     """What a thing does not share with all others, in words."""
     parts = {name: words for name, words in line.items() if name not in shared}
     labelled = (
         w if name in PLAIN else f"{LABELS.get(name, name)} {w}" for name, w in parts.items()
     )
-    return ", ".join(labelled)
+    return ", ".join((*([how] if how else []), *labelled))

@@ -19,11 +19,19 @@
   dress(remembered((storage) => storage.getItem("theme")) === "dark" ? "dark" : "light");
 
   const sheet = () => Reveal.getCurrentSlide()?.querySelector(".passport");
+  // Tells of what the slide does not show yet, and would give the answer away.
+  const early = (row) => {
+    const told = [...Reveal.getCurrentSlide().querySelectorAll(`[data-key~="${row.id}"]`)];
+    return told.length > 0 && told.every((figure) => figure.closest(".fragment:not(.visible)"));
+  };
   let pinned = false;
   const show = (keys, low) => {
     const panel = sheet();
     if (!panel) return;
-    for (const row of panel.querySelectorAll("tbody tr")) row.classList.toggle("asked", keys.includes(row.id));
+    for (const row of panel.querySelectorAll("tbody tr")) {
+      row.classList.toggle("asked", keys.includes(row.id));
+      row.classList.toggle("early", early(row));
+    }
     panel.classList.toggle("one", keys.length > 0);
     panel.classList.toggle("top", low);
     panel.hidden = false;
@@ -74,6 +82,13 @@
   const enclose = () => {
     for (const slide of Reveal.getSlides()) slide.inert = !Reveal.isOverview() && slide !== Reveal.getCurrentSlide();
   };
+  // reveal.js looks for the place of the key on an American keyboard.
+  const help = (event) => {
+    if (event.key !== "?") return;
+    event.stopImmediatePropagation();
+    Reveal.toggleHelp();
+  };
+  document.addEventListener("keydown", help, true);
   // In full screen the browser takes Esc for itself unless it is asked not to.
   document.addEventListener("fullscreenchange", () => {
     if (document.fullscreenElement) navigator.keyboard?.lock?.(["Escape"]).catch(() => {});
@@ -108,6 +123,7 @@
   Reveal.registerKeyboardShortcut("I", "Where these numbers come from");
   Reveal.registerKeyboardShortcut("T", "Light or dark theme");
   Reveal.on("slidechanged", hide);
+  for (const name of ["fragmentshown", "fragmenthidden"]) Reveal.on(name, () => pinned && show([], false));
   for (const name of ["ready", "slidechanged", "overviewshown", "overviewhidden"]) Reveal.on(name, enclose);
   for (const name of ["ready", "slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(name, place);
 })();
