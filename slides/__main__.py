@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from talk import look
 from talk.errors import TalkError
 
 
@@ -16,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         make(options)
     except TalkError as error:
-        print(f"slides: {error}", file=sys.stderr)
+        print(f"slides: {look.harmless(str(error))}", file=sys.stderr)
         return 2
     return 0
 
@@ -49,6 +50,8 @@ def make(options: argparse.Namespace) -> None:
             hint="record again on a GPU with 'just record'",
         )
     out = options.out or DECK
+    if out.is_dir():
+        raise TalkError(f"{out} is a folder.", hint="name a file: --out deck.html")
     write_atomically(out, deck.html)
     size = len(deck.html.encode()) // 1000
     report(f"deck: {shortened(out)}, {len(deck.found.slides)} slides, {size:,} kB")
@@ -57,7 +60,7 @@ def make(options: argparse.Namespace) -> None:
 def report(*lines: str) -> None:
     """Print lines that hold words of a record, without what a terminal would act on."""
     for line in lines:
-        print("".join(c if c.isprintable() else "?" for c in line))
+        print(look.harmless(line))
 
 
 if __name__ == "__main__":

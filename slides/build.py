@@ -63,7 +63,12 @@ def build(record: Record, *, root: Path = source.ROOT, templates: Path = TEMPLAT
     ]
     html = environment.get_template("deck.html.j2").render(parts=parts)
     # JSON can hold half of a character; UTF-8 cannot.
-    return Deck(html.encode("utf-8", "replace").decode(), vocabulary.found)
+    html = html.encode("utf-8", "replace").decode().translate(REORDERING)
+    return Deck(html, vocabulary.found)
+
+
+REORDERING = dict.fromkeys((0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
+"""Characters that reorder what stands beside them: a record could turn a number round."""
 
 
 def plan(record: Record, templates: Path) -> list[tuple[str, dict[str, Any]]]:

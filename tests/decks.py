@@ -15,7 +15,9 @@ from talk.record import Journal, Record
 from talk.source import number_of, order
 from tests import records
 
-EVIL = """</script><script>window.pwned=1</script><img src=x onerror="window.pwned=1">'"&amp;"""
+EVIL = (
+    """</script><script>window.pwned=1</script><img src=x onerror="window.pwned=1">'"&amp;\u202e"""
+)
 
 STRUCTURE = ("slug", "kind", "phase", "mode", "mix", "about", "candidate", "step", "says")
 """Fields that name things, which a reference must still find."""

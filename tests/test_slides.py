@@ -240,6 +240,7 @@ def test_markup_in_every_string_stays_text(tmp_path):
     html = on(deck(tmp_path, slide(body), record))
     assert EVIL not in html
     assert "<script>window" not in html
+    assert "\u202e" not in html, "it would turn round what stands beside it"
     assert "<img" not in html
     assert html.count("&lt;/script&gt;&lt;script&gt;window.pwned=1") > 30
 
