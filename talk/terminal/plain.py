@@ -112,7 +112,7 @@ class Walk:
         """Perform the step where the talk stands, and print it with its take-away."""
         heading, *_ = self._blocks()
         self.print([heading])
-        if not self._talk.state.finished:
+        if not (self._talk.state.finished or self._talk.state.running):
             self._talk.tell(Command("run", *self._talk.state.address))
         self._until_done()
         said = takeaway(self._talk.state, self._talk.reading)
