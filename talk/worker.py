@@ -82,7 +82,10 @@ class Worker:
     def perform(self, section: int, slug: str) -> None:
         """Now, or as soon as the worker is ready."""
         self._asked, self._ending, self._since = (section, slug), None, self._clock()
-        if self._child is None:
+        if self._child is None and self._opened:
+            self._deaths = 0
+            self._start()
+        elif self._child is None:
             self._fail(Failure(kind="worker", reason=self._why))
         elif self._ready:
             self._ask()
@@ -227,9 +230,17 @@ class Worker:
         if not self._ready:
             self._deaths += 1
         if self._deaths >= ATTEMPTS:
-            return self._give_up(f"{why} before it was ready{last_line(output)}")
+            why = f"{why} before it was ready{last_line(output)}"
+            return self._rest(why) if self._opened else self._give_up(why)
         self._events.append(stage.Said("A fresh worker is starting."))
         self._start()
+
+    def _rest(self, why: str) -> None:
+        """It ran before, so what ends it now can be mended: the next step starts it again."""
+        self._deadline = math.inf
+        if self._asked:
+            self._fail(Failure(kind="worker", reason=why))
+        self._events.append(stage.Said(f"{why[0].upper()}{why[1:]}. The next run starts another."))
 
     def _ended_by(self, kind: str, detail: str, why: str = "") -> Failure:
         replaced = ", and its worker was replaced" if why else ""
@@ -246,7 +257,8 @@ class Worker:
         outcome = Outcome(
             section=section,
             step=slug,
-            mode=self._opened.mode if self._opened else "live",
+            # Never live unasked: what has not opened has no GPU yet.
+            mode=self._opened.mode if self._opened else "simulated",
             commit=self._hello.commit or "",
             command=self._hello.command(section),
             seconds=self._clock() - self._since,

@@ -133,6 +133,32 @@ def test_a_candidate_that_writes_into_its_inputs_is_wrong_and_spoils_no_other() 
     assert only(found).candidate == "add"
 
 
+def resizes(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    total = x + y
+    x.resize_(2 * x.numel())
+    return total
+
+
+def test_a_candidate_that_resizes_an_input_is_wrong_and_spoils_no_other() -> None:
+    found = measured(resizes=1.0, add=1.0)
+    assert found.checks[0].message == "input 1 was changed"
+    assert only(found).candidate == "add"
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.int32, torch.int8, torch.bool, torch.float16, torch.bfloat16, torch.float64]
+)
+def test_a_result_of_another_dtype_is_wrong_however_near(dtype: torch.dtype) -> None:
+    def narrow(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (x + y).to(dtype)
+
+    clock = Clock()
+    bench = Bench(timer=MadeUpTimer(clock, narrow=1.0), clock=clock)
+    found = measure(ADD, {"narrow": narrow}, AT, bench)
+    name = str(dtype).removeprefix("torch.")
+    assert found.checks[0].message == f"dtype {name}, expected float32" and not found.timings
+
+
 def test_a_candidate_that_turns_wrong_while_it_is_timed_has_no_timing() -> None:
     calls = itertools.count()
 

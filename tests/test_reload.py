@@ -157,3 +157,16 @@ def test_a_section_that_was_not_opened_is_a_failure(plain: Sections) -> None:
     plain.refresh()
     unknown = plain[7]
     assert isinstance(unknown, Failure) and "section 7 was not opened" in unknown.reason
+
+
+@pytest.mark.parametrize("ending", ["raise SystemExit(7)", "import os; os._exit(3)"])
+def test_a_file_that_ends_its_process_ends_no_talk(stood: tuple[Driver, Path], ending: str) -> None:
+    driver, root = stood
+    edit(root, "demos/helper.py", "return x + x", f"return x + x\n{ending}")
+    failed = driver.perform("doubled")
+    assert failed.failure is not None, failed
+    assert "helper.py" in failed.failure.reason or "exit status 3" in failed.failure.reason
+    edit(root, "demos/helper.py", f"\n{ending}", "")
+    mended = driver.perform("doubled")
+    assert mended.failure is None and mended.table is not None
+    assert not [e for e in driver.heard if isinstance(e, stage.Opened) and e.mode == "replay"]

@@ -324,3 +324,12 @@ def with_module(folder: Path, name: str, text: str) -> dict[str, str]:
     """An environment in which importing `name` runs this text instead."""
     (folder / f"{name}.py").write_text(text)
     return {**NO_GPU, "PYTHONPATH": str(folder)}
+
+
+def test_a_step_cancelled_before_the_worker_is_ready_claims_no_gpu() -> None:
+    worker = Worker(HELLO, root=SMALL, environment=NO_GPU)
+    worker.perform(1, "blocks")
+    worker.cancel()
+    arrived = [event for event in worker.events() if isinstance(event, stage.Arrived)]
+    worker.close()
+    assert [event.outcome.mode for event in arrived] == ["simulated"]

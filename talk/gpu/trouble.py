@@ -26,7 +26,8 @@ def attempt(work: Callable[[], T], *, root: Path = ROOT, last: bool = False) -> 
     """
     try:
         return work()
-    except Exception as error:
+    # SystemExit too: a stray sys.exit() in a demo ends a step, not the worker.
+    except (Exception, SystemExit) as error:
         failure = explain(error, root)
         if failure.kind == "crash" and not last:
             raise
@@ -68,6 +69,8 @@ def words(error: BaseException) -> str:
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         # "CUDA out of memory. Tried to allocate 20.00 GiB." and then advice to developers.
         return ". ".join(str(error).split(". ")[:2]).rstrip(".") or "out of memory"
+    if isinstance(error, SystemExit):
+        return f"it called exit({'' if error.code is None else error.code!r})"
     if type(error).__name__ == "OutOfResources":
         return too_large(error)
     if str(error).startswith(DEVICE_ERRORS):
