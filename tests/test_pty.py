@@ -41,7 +41,7 @@ def test_a_section_is_walked_at_this_size(folder, size):
         screen.press("end")
         screen.until("kernel_39")
         screen.press("right", "right")
-        screen.until("sixty_lines")
+        screen.until("as fast as one")
         screen.press("end")
         screen.until("return x")
         screen.press("right", "right")
