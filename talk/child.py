@@ -141,7 +141,9 @@ def how_it_ended(status: int) -> str:
     if status == -signal.SIGKILL:
         return "was killed (SIGKILL); where nobody did, memory ran out"
     if status < 0:
-        return f"crashed ({signal.Signals(-status).name})"
+        # Real-time signals have numbers alone.
+        names = {int(known): known.name for known in signal.Signals}
+        return f"crashed ({names.get(-status, f'signal {-status}')})"
     return f"ended by itself with exit status {status}"
 
 

@@ -27,6 +27,8 @@ ANSWER_S = 30.0
 ATTEMPTS = 2
 """Deaths in a row, before a worker was ever ready, that are enough to give up."""
 
+ENDED = "The next run starts another worker."
+
 
 @dataclass(frozen=True)
 class Ending:
@@ -102,7 +104,8 @@ class Worker:
     def shell(self, section: int, slug: str, terminal: int) -> None:
         """Lend the terminal to IPython in the worker; returns when it ends or the terminal goes."""
         if self._child is None or not self._ready:
-            self._events.append(stage.Said("The worker is still starting; try again in a moment."))
+            waits = "The worker is still starting; try again in a moment."
+            self._events.append(stage.Said(waits if self._child else ENDED))
             return
         with lent(terminal, self._child.pid):
             path = os.ttyname(terminal)
@@ -148,7 +151,8 @@ class Worker:
         try:
             self._child = Child(self._root, self._environment)
         except OSError as error:
-            return self._give_up(f"the worker cannot be started: {error}")
+            why = f"the worker cannot be started: {error}"
+            return self._rest(why) if self._opened else self._give_up(why)
         self._ready, self._deadline = False, self._clock() + START_S
         known = self._opened.machine if self._opened else None
         self._child.send(replace(self._hello, known=known or self._hello.known))
@@ -232,15 +236,16 @@ class Worker:
         if self._deaths >= ATTEMPTS:
             why = f"{why} before it was ready{last_line(output)}"
             return self._rest(why) if self._opened else self._give_up(why)
-        self._events.append(stage.Said("A fresh worker is starting."))
         self._start()
+        if self._child is not None:
+            self._events.append(stage.Said("A fresh worker is starting."))
 
     def _rest(self, why: str) -> None:
         """It ran before, so what ends it now can be mended: the next step starts it again."""
         self._deadline = math.inf
         if self._asked:
             self._fail(Failure(kind="worker", reason=why))
-        self._events.append(stage.Said(f"{why[0].upper()}{why[1:]}. The next run starts another."))
+        self._events.append(stage.Said(f"{why[0].upper()}{why[1:]}. {ENDED}"))
 
     def _ended_by(self, kind: str, detail: str, why: str = "") -> Failure:
         replaced = ", and its worker was replaced" if why else ""

@@ -203,3 +203,14 @@ def test_an_add_at_full_size_is_near_the_ceiling_of_its_mix() -> None:
     assert triton.config["num_warps"] == 4 and triton.config["registers"] > 0
     assert triton.compile_ms is not None and triton.n >= 10
     assert len(outcome.clocks) in (0, 2)
+
+
+def test_an_error_with_an_array_in_its_words_is_cut() -> None:
+    failed = attempt(lambda: fails_with("x" * 10**6))
+    assert isinstance(failed, Failure)
+    assert len(failed.reason) == 2_000 and failed.reason.endswith("x…")
+    assert len(failed.detail) <= 16_384
+
+
+def fails_with(words: str) -> None:
+    raise ValueError(words)

@@ -139,14 +139,71 @@ def resizes(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return total
 
 
-def test_a_candidate_that_resizes_an_input_is_wrong_and_spoils_no_other() -> None:
-    found = measured(resizes=1.0, add=1.0)
+def empties(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    total = x + y
+    x.resize_(0)
+    return total
+
+
+def halves(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    total = x + y
+    x.data = x.half()
+    return total
+
+
+@pytest.mark.parametrize("name", ["resizes", "empties", "halves"])
+def test_a_candidate_that_reshapes_an_input_is_wrong_and_spoils_no_other(name: str) -> None:
+    found = measured(**{name: 1.0, "add": 1.0})
     assert found.checks[0].message == "input 1 was changed"
     assert only(found).candidate == "add"
 
 
+def spoils_and_raises(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    x.add_(y)
+    raise ValueError("too late")
+
+
+def spoils_and_returns_two(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return x.add_(y), y
+
+
 @pytest.mark.parametrize(
-    "dtype", [torch.int32, torch.int8, torch.bool, torch.float16, torch.bfloat16, torch.float64]
+    ("name", "message"),
+    [("spoils_and_raises", "too late"), ("spoils_and_returns_two", "2 results, expected 1")],
+)
+def test_a_candidate_that_fails_otherwise_leaves_the_inputs_to_the_next(
+    name: str, message: str
+) -> None:
+    found = measured(**{name: 1.0, "add": 1.0})
+    assert found.checks[0].message.endswith(message)
+    assert only(found).candidate == "add"
+
+
+def test_a_result_of_two_dtypes_is_held_to_each_of_them() -> None:
+    def both(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return x + y, (x > y)
+
+    def twice_float(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return x + y, (x > y).float()
+
+    case = replace(ADD, reference=both)
+    found = measure(case, {"both": both, "float": twice_float}, AT, Bench())
+    assert [check.ok for check in found.checks] == [True, False]
+    assert found.checks[1].message == "dtype float32, expected bool"
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        torch.int32,
+        torch.int8,
+        torch.bool,
+        torch.float16,
+        torch.bfloat16,
+        torch.float64,
+        torch.float8_e4m3fn,
+        torch.complex64,
+    ],
 )
 def test_a_result_of_another_dtype_is_wrong_however_near(dtype: torch.dtype) -> None:
     def narrow(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

@@ -170,3 +170,61 @@ def test_a_file_that_ends_its_process_ends_no_talk(stood: tuple[Driver, Path], e
     mended = driver.perform("doubled")
     assert mended.failure is None and mended.table is not None
     assert not [e for e in driver.heard if isinstance(e, stage.Opened) and e.mode == "replay"]
+
+
+def test_a_demo_that_raises_an_interrupt_of_its_own_was_cancelled_by_nobody(
+    stood: tuple[Driver, Path],
+) -> None:
+    driver, root = stood
+    edit(root, "demos/helper.py", "return x + x", "raise KeyboardInterrupt")
+    failure = driver.perform("doubled").failure
+    assert failure is not None and failure.kind == "error"
+    assert failure.reason == "demos/helper.py line 5: KeyboardInterrupt"
+    edit(
+        root, "demos/helper.py", "raise KeyboardInterrupt", "return x + x\nraise KeyboardInterrupt"
+    )
+    at_import = driver.perform("doubled").failure
+    assert at_import is not None and at_import.kind == "error"
+    assert at_import.reason == "demos/helper.py line 6: KeyboardInterrupt"
+
+
+def test_a_step_that_leaves_no_file_to_open_costs_no_later_step(
+    stood: tuple[Driver, Path],
+) -> None:
+    driver, root = stood
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)); return x + x"
+    edit(root, "demos/helper.py", "return x + x", limit)
+    assert driver.perform("doubled").failure is None
+    edit(root, "demos/helper.py", limit, "return x * 9")
+    after = driver.perform("doubled")
+    assert after.failure is None and after.table is not None and after.table.rows[1][1] == 18.0
+
+
+def test_a_step_that_uses_up_its_files_is_a_crash_and_the_next_one_runs(
+    stood: tuple[Driver, Path],
+) -> None:
+    driver, root = stood
+    greedy = "globals().setdefault('kept', []).extend(open('/dev/null') for _ in range(10**6))"
+    edit(root, "demos/helper.py", "return x + x", greedy)
+    failure = driver.perform("doubled").failure
+    assert failure is not None and failure.kind == "crash"
+    assert failure.reason.startswith("demos/helper.py line 5: ")
+    assert "Too many open files" in failure.reason
+    edit(root, "demos/helper.py", greedy, "return x + x")
+    assert driver.perform("doubled").failure is None
+
+
+def test_after_a_file_that_ended_every_worker_the_next_run_starts_one(
+    stood: tuple[Driver, Path],
+) -> None:
+    driver, root = stood
+    edit(root, "demos/helper.py", "return x + x", "return x + x\nimport os; os._exit(3)")
+    # The first death replaces the worker; the file then ends every replacement at its import.
+    driver.performer.perform(1, "doubled")
+    driver.until(stage.Arrived)
+    while "next run" not in (said := driver.until(stage.Said).text):
+        pass
+    assert "exit status 3 before it was ready" in said
+    assert driver.performer.fds() == () and driver.performer.timeout() is None
+    driver.performer.shell(1, "doubled", 0)
+    assert driver.until(stage.Said).text == "The next run starts another worker."

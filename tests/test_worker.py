@@ -7,14 +7,17 @@ import select
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
 from talk import stage
+from talk.child import how_it_ended
 from talk.errors import TalkError
-from talk.outcome import Outcome
+from talk.gpu.bounds import bounded
+from talk.outcome import Column, Outcome, Table
 from talk.performer import Hello, Performer
 from talk.record import Ceilings, Machine
 from talk.worker import Worker
@@ -333,3 +336,42 @@ def test_a_step_cancelled_before_the_worker_is_ready_claims_no_gpu() -> None:
     arrived = [event for event in worker.events() if isinstance(event, stage.Arrived)]
     worker.close()
     assert [event.outcome.mode for event in arrived] == ["simulated"]
+
+
+LEFT = Outcome(section=1, step="s", mode="simulated", note="Read it.")
+
+
+def test_a_text_without_end_is_cut_and_the_note_says_so() -> None:
+    kept = bounded(replace(LEFT, text="x" * 10**6))
+    assert kept.text == "x" * 65_536
+    assert kept.note == "Read it. Only 65,536 of 1,000,000 characters of text are kept."
+
+
+def test_a_table_without_end_is_cut_in_every_direction_and_the_note_says_so() -> None:
+    columns = tuple(Column(name=f"c{n}") for n in range(40))
+    row = ("y" * 300, *range(39))
+    kept = bounded(replace(LEFT, table=Table(columns=columns, rows=(row,) * 3000)))
+    assert kept.table is not None
+    assert (len(kept.table.rows), len(kept.table.columns)) == (2_000, 32)
+    assert kept.table.rows[0] == ("y" * 199 + "…", *range(31))
+    assert kept.note == (
+        "Read it. Only 2,000 of 3,000 rows, 32 of 40 columns, 200 of 300 characters of a cell "
+        "are kept."
+    )
+
+
+def test_what_fits_is_left_as_it_was() -> None:
+    table = Table(columns=(Column(name="n"),), rows=((1,), ("two",), (None,), (0.5,)))
+    fits = replace(LEFT, text="words", table=table)
+    assert bounded(fits) == fits
+
+
+def test_a_value_that_no_record_can_hold_is_named() -> None:
+    table = Table(columns=(Column(name="n"),), rows=((1j,),))  # type: ignore[arg-type]
+    with pytest.raises(TalkError, match=r"cannot be recorded: .*complex"):
+        bounded(replace(LEFT, table=table))
+
+
+def test_every_signal_has_a_name_or_a_number() -> None:
+    assert how_it_ended(-signal.SIGSEGV) == "crashed (SIGSEGV)"
+    assert how_it_ended(-40) == "crashed (signal 40)"

@@ -55,8 +55,8 @@ class Expected:
         pairs = enumerate(zip(self.inputs, self.untouched, strict=True))
         changed = {n: pair for n, pair in pairs if differ(*pair)}
         for now, before in changed.values():
-            if now.shape == before.shape:
-                now.copy_(before)
+            if alike(now, before):
+                now.data.copy_(before)
             else:
                 now.data = before.clone()
         return list(changed)
@@ -75,15 +75,20 @@ def judge(candidate: Callable[..., Any], expected: Expected, **keywords: Any) ->
     """Run the candidate once, its fresh outputs filled with NaN before, and compare."""
     with poisoned():
         got = several(candidate(*expected.inputs, **keywords))
-    if len(got) != len(expected.results):
-        return Verdict(ok=False, message=f"{len(got)} results, expected {len(expected.results)}")
-    wanted = zip(got, expected.results, expected.dtypes, strict=True)
-    verdicts = [compare(g, e, expected.relative, dtype) for g, e, dtype in wanted]
-    worst = max(verdicts, key=lambda v: (not v.ok, ratio(v)))
+    worst = compare_all(got, expected)
     changed = expected.restore()
     if worst.ok and changed:
         return Verdict(ok=False, message=f"input {changed[0] + 1} was changed")
     return worst
+
+
+def compare_all(got: tuple[Any, ...], expected: Expected) -> Verdict:
+    """The worst verdict of all results."""
+    if len(got) != len(expected.results):
+        return Verdict(ok=False, message=f"{len(got)} results, expected {len(expected.results)}")
+    wanted = zip(got, expected.results, expected.dtypes, strict=True)
+    verdicts = [compare(g, e, expected.relative, dtype) for g, e, dtype in wanted]
+    return max(verdicts, key=lambda v: (not v.ok, ratio(v)))
 
 
 def compare(
@@ -210,9 +215,13 @@ def relative_of(inputs: tuple[Any, ...]) -> float:
 
 def differ(now: Any, before: Any) -> bool:
     """Bit by bit, so that NaN equals itself."""
-    if not isinstance(now, Tensor) or not now.numel():
+    if not isinstance(now, Tensor):
         return False
-    return not torch.equal(bits(now), bits(before))
+    return not alike(now, before) or not torch.equal(bits(now), bits(before))
+
+
+def alike(now: Tensor, before: Tensor) -> bool:
+    return bool(now.shape == before.shape and now.dtype == before.dtype)
 
 
 def bits(x: Tensor) -> Tensor:

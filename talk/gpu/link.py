@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from types import FrameType
 
 from talk import stage
+from talk.gpu.trouble import Interrupted
 from talk.messages import Ask, Begun, Report, decode, encode
 from talk.performer import Hello
 
@@ -47,7 +48,7 @@ class Link:
             self._sending = False
         if self._late:
             self._late = False
-            raise KeyboardInterrupt
+            raise Interrupted
 
     def progress(self, text: str, fraction: float | None = None) -> None:
         self.report(Report(progressed=stage.Progressed(text, fraction)))
@@ -74,7 +75,7 @@ class Link:
         if self._sending:
             self._late = True
         else:
-            raise KeyboardInterrupt
+            raise Interrupted
 
     def _read(self) -> None:
         with self._socket.makefile("rb") as lines:

@@ -116,6 +116,8 @@ class Subject:
         """Like `check`; a candidate that raises is a failed check and a failure."""
         found = attempt(lambda: self.check(case, expected, bench), root=bench.root)
         if isinstance(found, Failure):
+            # What it wrote into the inputs before it raised is no fault of the next one.
+            attempt(expected.restore, root=bench.root)
             self.failure = replace(found, reason=f"{self.name}: {found.reason}")
             self.checks.append(
                 self._check("the case's inputs", Verdict(ok=False, message=found.reason))

@@ -14,6 +14,7 @@ import torch
 from talk import stage
 from talk.commit import commit_of
 from talk.gpu import machine
+from talk.gpu.bounds import bounded
 from talk.gpu.ceilings import DEADLINE_S, measure_ceilings
 from talk.gpu.clocks import Gpu
 from talk.gpu.ground import Ground
@@ -24,7 +25,7 @@ from talk.gpu.perform import Stand, perform
 from talk.gpu.reload import Loaded, Sections
 from talk.gpu.shell import open_shell
 from talk.gpu.timer import FULL, QUICK, GpuTimer
-from talk.gpu.trouble import attempt
+from talk.gpu.trouble import Interrupted, attempt
 from talk.messages import Ask, Report
 from talk.outcome import Code, Failure, Outcome
 from talk.performer import Hello
@@ -90,7 +91,7 @@ class Session:
         try:
             with self._link.interruptible():
                 found = attempt(partial(self._outcome, ask, blank), root=self._root, last=True)
-        except KeyboardInterrupt:
+        except Interrupted:
             self._link.disarm()
             found = Failure(kind="cancelled", reason="cancelled")
         outcome = replace(blank, failure=found) if isinstance(found, Failure) else found
@@ -98,7 +99,8 @@ class Session:
         sys.stdout.flush()
         sys.stderr.flush()
         self._link.report(Report(arrived=stage.Arrived(outcome)))
-        return outcome.failure is None or outcome.failure.kind not in USELESS
+        failed = outcome.failure is not None and outcome.failure.kind in USELESS
+        return not failed and opens_files()
 
     def _outcome(self, ask: Ask, blank: Outcome) -> Outcome:
         self._link.begin(IMPORT_S)
@@ -116,7 +118,7 @@ class Session:
             ceilings=ceilings,
             make_room=machine.spare_memory if self.live else lambda: None,
         )
-        return replace(perform(step, blank, stand), behind=behind)
+        return bounded(replace(perform(step, blank, stand), behind=behind))
 
     def _loaded(self, ask: Ask) -> tuple[Loaded | Failure, tuple[Code, ...]]:
         """The section as it stands on disk now, and the definitions that will run."""
@@ -178,6 +180,15 @@ def joined(here: Machine, known: Machine | None) -> Machine:
     if known is None or not here.same_place(known):
         return here
     return replace(here, ceilings=known.ceilings)
+
+
+def opens_files() -> bool:
+    """Not after a step that left every file open, or set a limit of three."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        return False
+    return True
 
 
 def leave() -> None:

@@ -1,7 +1,8 @@
-"""What went wrong in a step, as data. This side's one `except Exception` stands here."""
+"""What went wrong in a step, as data. What a demo raises is caught here, whatever it is."""
 
 from __future__ import annotations
 
+import errno
 import sys
 import traceback
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from talk.errors import TalkError
+from talk.gpu.bounds import cut
 from talk.gpu.reasons import reason
 from talk.outcome import Failure
 from talk.source import ROOT
@@ -17,6 +19,16 @@ T = TypeVar("T")
 
 DEVICE_ERRORS = ("CUDA error", "HIP error", "Triton Error [")
 """How PyTorch and Triton begin what a GPU driver answered."""
+NO_FILES = (errno.EMFILE, errno.ENFILE)
+"""This process can open no file any more, so it cannot even import what was edited."""
+
+REASON = 2_000
+DETAIL = 16_384
+"""Characters that are kept: an exception may carry a whole array in its words."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Somebody asked to cancel; any other KeyboardInterrupt is the demo's own error."""
 
 
 def attempt(work: Callable[[], T], *, root: Path = ROOT, last: bool = False) -> T | Failure:
@@ -26,8 +38,10 @@ def attempt(work: Callable[[], T], *, root: Path = ROOT, last: bool = False) -> 
     """
     try:
         return work()
-    # SystemExit too: a stray sys.exit() in a demo ends a step, not the worker.
-    except (Exception, SystemExit) as error:
+    except Interrupted:
+        raise
+    # SystemExit and its like too: a stray sys.exit() in a demo ends a step, not the worker.
+    except BaseException as error:
         failure = explain(error, root)
         if failure.kind == "crash" and not last:
             raise
@@ -35,18 +49,20 @@ def attempt(work: Callable[[], T], *, root: Path = ROOT, last: bool = False) -> 
 
 
 def explain(error: BaseException, root: Path = ROOT) -> Failure:
-    """kind: `memory`, `crash` (the device needs a fresh process) or `error`."""
+    """kind: `memory`, `crash` (the next step needs a fresh process) or `error`."""
     where = place(error, root)
     return Failure(
         kind=kind_of(error),
-        reason=f"{where}: {words(error)}" if where else words(error),
-        detail=short_traceback(error, root),
+        reason=cut(f"{where}: {words(error)}" if where else words(error), REASON),
+        detail=cut(short_traceback(error, root), DETAIL),
     )
 
 
 def kind_of(error: BaseException) -> str:
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return "memory"
+    if isinstance(error, OSError) and error.errno in NO_FILES:
+        return "crash"
     if str(error).startswith(DEVICE_ERRORS) or device_lost():
         return "crash"
     return "error"
