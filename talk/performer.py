@@ -60,7 +60,7 @@ class Replayer:
     def _none(self, section: int, slug: str) -> Outcome:
         reason = f"this recording holds no outcome of {section}/{slug}"
         failure = Failure(kind="missing", reason=reason)
-        return Outcome(section=section, step=slug, mode="live", failure=failure)
+        return Outcome(section=section, step=slug, mode="simulated", failure=failure)
 
     def cancel(self) -> None:
         """Nothing takes long enough to be cancelled."""

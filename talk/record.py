@@ -97,7 +97,7 @@ class Ceilings:
 class Machine:
     """Provenance of a talk: where its numbers come from.
 
-    mode: `live` or `simulated`. clocks: NVML readings before and after, None where absent.
+    mode: `live` or `simulated`.
     """
 
     schema: int = SCHEMA
