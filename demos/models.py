@@ -4,7 +4,7 @@ The first three know bytes, bandwidth and one launch, as the roofline does. `wal
 constraint more: programs start at a limited rate.
 """
 
-from demos.cases import ADD, ADD_BYTES, RELU_BYTES
+from demos.cases.vectors import ADD, ADD_BYTES, RELU_BYTES
 
 
 def seconds(ceilings, n):

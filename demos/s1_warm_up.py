@@ -9,7 +9,7 @@ import platform
 import torch
 import triton
 
-from demos.cases import ADD, ADD_RELU, vectors
+from demos.cases.vectors import ADD, ADD_RELU, vectors
 from demos.kernels.elementwise import add_relu, add_relu_kernel, torch_add_relu
 from demos.kernels.vector_add import add, add_kernel, add_naive, add_naive_kernel, torch_add
 from demos.models import growth, seconds, share

@@ -10,7 +10,7 @@ import math
 import torch
 import triton
 
-from demos.cases import ADD, ADD_RELU, vectors
+from demos.cases.vectors import ADD, ADD_RELU, vectors
 from demos.kernels.elementwise import add_relu, add_relu_kernel, add_then_relu, torch_add_relu
 from demos.kernels.vector_add import add, add_kernel, add_naive, add_naive_kernel, torch_add
 from demos.models import saving, share, wall

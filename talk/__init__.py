@@ -2,7 +2,9 @@
 
 from talk.outcome import Column, Table
 from talk.section import (
+    Benchmark,
     Case,
+    Collect,
     Exercise,
     Measure,
     Predict,
@@ -12,10 +14,14 @@ from talk.section import (
     Show,
     Sweep,
     Trace,
+    Traffic,
+    Tune,
 )
 
 __all__ = [
+    "Benchmark",
     "Case",
+    "Collect",
     "Column",
     "Exercise",
     "Measure",
@@ -27,4 +33,6 @@ __all__ = [
     "Sweep",
     "Table",
     "Trace",
+    "Traffic",
+    "Tune",
 ]

@@ -33,6 +33,7 @@ class Check:
     error: float | None = None
     tolerance: float | None = None
     message: str = ""
+    case: str = ""
 
 
 LEAST_MS = 1e-6
@@ -47,7 +48,8 @@ class Timing:
 
     clock: `device` (events around the kernel, cold cache), `hot` (cache-resident)
     or `wall` (host). compile_ms: the first call, apart from the samples;
-    None where it compiled no kernel.
+    None where it compiled no kernel. case: its name, where the step has several.
+    items: what one call does many of, such as loads. arithmetic: whose roof the flops meet.
     """
 
     candidate: str
@@ -67,14 +69,18 @@ class Timing:
     seed: int = 0
     config: dict[str, int] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
+    case: str = ""
+    items: int = 0
+    arithmetic: str = "fp32"
 
     def __post_init__(self) -> None:
         if not LEAST_MS <= self.min_ms <= self.p20_ms <= self.median_ms <= self.p80_ms:
             raise ValueError(
                 f"timing of {self.candidate!r}: min ≤ p20 ≤ median ≤ p80 does not hold"
             )
-        if self.n < 1 or not 0 <= self.bytes <= MOST or not 0 <= self.flops <= MOST:
-            raise ValueError(f"timing of {self.candidate!r}: n, bytes or flops out of range")
+        counts = (self.bytes, self.flops, self.items)
+        if self.n < 1 or not all(0 <= count <= MOST for count in counts):
+            raise ValueError(f"timing of {self.candidate!r}: n or a count is out of range")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,10 +173,10 @@ NEAR = 0.95
 """A rate within 5 % of the best is past the knee."""
 
 
-def knee(timings: list[Timing]) -> int:
-    """Where the rate stops growing, for one candidate timed over one parameter."""
+def near_best(timings: list[Timing]) -> list[int]:
+    """Where one candidate, timed over one parameter, is within 5 % of its best rate."""
     rates = {next(iter(t.at.values())): t.bytes / max(t.median_ms, 1e-9) for t in timings}
-    return min(value for value, rate in rates.items() if rate >= NEAR * max(rates.values()))
+    return [value for value, rate in rates.items() if rate >= NEAR * max(rates.values())]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,11 +215,14 @@ class Outcome:
         return tuple(code for code in self.behind if code.shown)
 
     @property
-    def knees(self) -> dict[str, int]:
-        """Candidate → the smallest value of its one swept parameter that is near its best rate."""
+    def plateaus(self) -> dict[str, tuple[int, int]]:
+        """Candidate → the smallest and the largest value of its one swept parameter near its best
+        rate: where a rise ends, and where a fall begins.
+        """
         swept = [timing for timing in self.timings if len(timing.at) == 1]
         names = dict.fromkeys(timing.candidate for timing in swept)
-        return {name: knee([t for t in swept if t.candidate == name]) for name in names}
+        near = {name: near_best([t for t in swept if t.candidate == name]) for name in names}
+        return {name: (min(values), max(values)) for name, values in near.items()}
 
     @property
     def measured(self) -> bool:

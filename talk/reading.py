@@ -38,6 +38,10 @@ UNITS = {
     "rate": "/s",
     "model": "",
     "knee": "count",
+    "edge": "count",
+    "each": "s",
+    "arithmetic_share": "share",
+    "occupancy": "share",
 }
 
 

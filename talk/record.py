@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
 import warnings
@@ -66,13 +67,16 @@ class Ceilings:
 
     bandwidth_gbps: traffic mix → GB/s (1e9 bytes) of a plain streaming kernel.
     launch_us: an empty kernel, device clock. programs_per_s: empty programs started.
-    array_bytes: size of each array streamed.
+    array_bytes: size of each array streamed. tflops: arithmetic → 1e12 operations a second.
+    latency_ns: one load that depends on the one before, from memory; None: not measured.
     """
 
     bandwidth_gbps: dict[str, float]
     launch_us: float
     programs_per_s: float
     array_bytes: int
+    tflops: dict[str, float] = field(default_factory=dict)
+    latency_ns: float | None = None
 
     def bandwidth(self, mix: str) -> float:
         """Bytes per second of that traffic mix."""
@@ -82,15 +86,28 @@ class Ceilings:
     def best_gbps(self) -> float:
         return max(self.bandwidth_gbps.values())
 
-    def seconds(self, *, bytes: int, mix: str, programs: int = 0) -> float:
-        """The slower of moving the bytes and starting the programs, plus one launch.
+    def seconds(
+        self,
+        *,
+        bytes: int,
+        mix: str,
+        programs: int = 0,
+        flops: int = 0,
+        arithmetic: str = "fp32",
+    ) -> float:
+        """The slowest of moving the bytes, starting the programs and computing, plus one launch.
 
         The roofline model (Williams, Waterman, Patterson, 2009) with one more roof,
-        the rate at which programs start.
+        the rate at which programs start. Arithmetic without a measured roof takes no time.
         """
         moving = bytes / self.bandwidth(mix)
         starting = programs / self.programs_per_s
-        return max(moving, starting) + self.launch_us / 1e6
+        computing = flops / (self.tflops.get(arithmetic, math.inf) * 1e12)
+        return max(moving, starting, computing) + self.launch_us / 1e6
+
+    def ridge(self, mix: str, arithmetic: str = "fp32") -> float:
+        """FLOP per byte at which memory and arithmetic take equally long; KeyError: no roof."""
+        return self.tflops[arithmetic] * 1e12 / self.bandwidth(mix)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,14 +149,17 @@ class StepOutline:
     model_says: str = ""
     candidates: tuple[str, ...] = ()
     over: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    picture: str = ""
+    of: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
     minutes: int = 0
     deadline_s: float = 60.0
     code: tuple[Code, ...] = ()
 
     @property
     def performed(self) -> bool:
-        """Whether the step leaves an outcome; words and the exercise do not."""
-        return self.kind not in ("show", "now-you")
+        """Whether the step leaves an outcome; words, pictures and the exercise do not."""
+        return self.kind not in ("show", "collect", "now-you")
 
 
 @dataclass(frozen=True, kw_only=True)

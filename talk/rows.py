@@ -44,9 +44,11 @@ def rows_of(shown: Shown) -> Iterator[Row]:
     outcome = shown.outcome
     for timing in outcome.timings:
         yield row_of(timing, shown)
-    for candidate, value in outcome.knees.items():
-        knee = Number(ref="", value=value, unit="count", badge=shown.badge)
-        yield Row((candidate,), {"knee": replace(knee, passport=of_shown(shown))})
+    for candidate, ends in outcome.plateaus.items():
+        number = Number(ref="", value=None, unit="count", badge=shown.badge)
+        number = replace(number, passport=of_shown(shown))
+        knee, edge = (replace(number, value=end) for end in ends)
+        yield Row((candidate,), {"knee": knee, "edge": edge})
     for table in (outcome.table, outcome.counters):
         yield from table_rows(table, shown) if table else ()
     if outcome.prediction:
@@ -64,13 +66,16 @@ def row_of(timing: Timing, shown: Shown) -> Row:
     """Rates and shares of one timing; empty where the time is mostly launch overhead.
 
     gbps: compulsory bytes / time / 1e9. tflops: flops / time / 1e12.
-    share: of this machine's measured ceiling for the same traffic mix.
+    share: of this machine's measured ceiling for the same traffic mix; none for the clock `hot`.
+    arithmetic_share: of its measured roof for the same arithmetic. each: time / items.
     """
     ceilings = shown.machine.ceilings
     flags = flags_of(timing, ceilings)
     rated = OVERHEAD not in flags
     passport = of_timing(timing, shown)
-    ceiling = ceilings.bandwidth_gbps.get(timing.mix) if ceilings else None
+    hot = timing.clock == "hot"
+    ceiling = ceilings.bandwidth_gbps.get(timing.mix) if ceilings and not hot else None
+    roof = ceilings.tflops.get(timing.arithmetic) if ceilings else None
 
     def number(unit: str, of_ms: Callable[[float], float] | None) -> Number:
         if of_ms is None:
@@ -96,19 +101,23 @@ def row_of(timing: Timing, shown: Shown) -> Row:
         return Number(ref="", value=value, unit=unit, badge=shown.badge, passport=passport)
 
     moved = rated and timing.bytes and timing.median_ms
+    computed = rated and timing.flops
     fields = {
         "time": number("s", lambda ms: ms / 1e3),
         "gbps": number("GB/s", gbps if moved else None),
         "share": number("share", (lambda ms: gbps(ms) / ceiling) if moved and ceiling else None),
-        "tflops": number(
-            "TFLOP/s", (lambda ms: timing.flops / ms / 1e9) if rated and timing.flops else None
+        "tflops": number("TFLOP/s", (lambda ms: timing.flops / ms / 1e9) if computed else None),
+        "arithmetic_share": number(
+            "share", (lambda ms: timing.flops / ms / 1e9 / roof) if computed and roof else None
         ),
+        "each": number("s", (lambda ms: ms / 1e3 / timing.items) if timing.items else None),
         "compile": plain(timing.compile_ms / 1e3 if timing.compile_ms is not None else None, "s"),
         "bytes": plain(timing.bytes, "B"),
         "intensity": plain(timing.flops / timing.bytes if timing.bytes else None, "FLOP/B"),
         "n": plain(timing.n, "count"),
     }
-    return Row((timing.candidate, *(str(value) for value in timing.at.values())), fields)
+    case = (timing.case,) if timing.case else ()
+    return Row((*case, timing.candidate, *(str(value) for value in timing.at.values())), fields)
 
 
 def flags_of(timing: Timing, ceilings: Ceilings | None) -> tuple[str, ...]:
@@ -116,6 +125,8 @@ def flags_of(timing: Timing, ceilings: Ceilings | None) -> tuple[str, ...]:
     flags = list(timing.flags)
     if ceilings and timing.median_ms * 1e3 < OVERHEAD_FLOORS * ceilings.launch_us:
         flags.append(OVERHEAD)
+    elif timing.clock == "hot":
+        pass  # nothing is claimed of memory
     elif ceilings and timing.bytes / (timing.median_ms * 1e6) > CACHED_ABOVE * ceilings.best_gbps:
         flags.append(CACHED)
     return tuple(flags)
@@ -150,6 +161,11 @@ def machine_values(
     }
     values["launch", "time"] = (ceilings.launch_us / 1e6, "s")
     values["programs", "rate"] = (ceilings.programs_per_s, "/s")
+    for name, tflops in ceilings.tflops.items():
+        values["arithmetic", name, "tflops"] = (tflops, "TFLOP/s")
+        values["ridge", name, "intensity"] = (tflops * 1e3 / ceilings.best_gbps, "FLOP/B")
+    if ceilings.latency_ns is not None:
+        values["latency", "time"] = (ceilings.latency_ns / 1e9, "s")
     if machine.device.sms:
         values["device", "sms"] = (machine.device.sms, "count")
     return values

@@ -17,6 +17,15 @@ PHASES = ("naive", "profile", "rewrite", "fuse")
 MIXES = ("read", "write", "1:1", "2:1", "3:1")
 """Traffic mixes with a ceiling of their own: bytes read to bytes written."""
 
+ARITHMETIC = ("fp32", "fp16", "bf16")
+"""Arithmetic with a roof of its own: float32 outside the tensor cores, the others on them."""
+
+CLOCKS = ("device", "hot")
+"""Events around the kernel: with a cold cache, or with what the call before left in it."""
+
+PICTURES = ("table", "roofline", "calibration")
+"""What a `Collect` draws of the whole talk."""
+
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
@@ -32,7 +41,13 @@ class Case:
     bytes_moved: compulsory bytes of one call: each input once, each output once.
     flops: floating-point operations of one call.
     mix: the traffic mix whose ceiling a share is taken of, one of `MIXES`.
+    arithmetic: whose roof the flops are held against, one of `ARITHMETIC`.
+    items: what one call does many of, such as dependent loads; 0 where there is no such thing.
+    clock: one of `CLOCKS`.
     hard: yields (name, inputs) that must also be right before anything is timed.
+    relative: the tolerance, where the dtype's own does not hold, such as for TF32.
+    wide: the dtype that the reference computes in. float32 for a large matmul: its float64
+        takes minutes on most cards, and its error is far under a float16's tolerance.
     """
 
     name: str
@@ -43,13 +58,20 @@ class Case:
     bytes_moved: Callable[..., int]
     flops: Callable[..., int] = lambda *inputs: 0
     mix: str = "1:1"
+    arithmetic: str = "fp32"
+    items: Callable[..., int] = lambda *inputs: 0
+    clock: str = "device"
     hard: Callable[[], Iterable[tuple[str, tuple[Any, ...]]]] = lambda: ()
+    relative: float | None = None
+    wide: str = "float64"
 
     def __post_init__(self) -> None:
-        if self.mix not in MIXES:
-            raise ValueError(
-                f"mix {self.mix!r} of case {self.name!r} is none of {', '.join(MIXES)}"
-            )
+        for name, known in (("mix", MIXES), ("arithmetic", ARITHMETIC), ("clock", CLOCKS)):
+            value = getattr(self, name)
+            if value not in known:
+                raise ValueError(
+                    f"{name} {value!r} of case {self.name!r} is none of {', '.join(known)}"
+                )
 
 
 @dataclass(frozen=True)
@@ -106,11 +128,16 @@ class Predict(Step):
 
 @dataclass(frozen=True)
 class Measure(Step):
-    """Check every candidate against the reference, then time them in turn."""
+    """Check every candidate against the reference, then time them in turn.
+
+    gpu_only: candidates left out in the interpreter, such as those of `torch.compile`.
+    """
 
     kind: ClassVar[str] = "measure"
     case: Case
     candidates: Mapping[str, Callable[..., Any]]
+    _: KW_ONLY
+    gpu_only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,6 +153,55 @@ class Sweep(Measure):
     _: KW_ONLY
     over: Mapping[str, tuple[int, ...]]
     small: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Tune(Measure):
+    """A `Measure` of every configuration, all in turn on the same inputs.
+
+    configs: keywords of the candidates. In the interpreter the first two are checked.
+    """
+
+    kind: ClassVar[str] = "tune"
+    _: KW_ONLY
+    configs: tuple[Mapping[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Traffic(Measure):
+    """The bytes that each candidate moves, operation by operation, beside those it must."""
+
+    kind: ClassVar[str] = "traffic"
+
+
+@dataclass(frozen=True)
+class Benchmark(Step):
+    """Several cases, each with its candidates in turn, as one table.
+
+    entries: (case, candidate → callable). Names of cases differ.
+    """
+
+    kind: ClassVar[str] = "benchmark"
+    entries: tuple[tuple[Case, Mapping[str, Callable[..., Any]]], ...]
+    _: KW_ONLY
+    gpu_only: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Collect(Step):
+    """A picture of what the talk has measured so far. Nothing is performed: it is read.
+
+    of: rows by reference, such as `1/baseline[naive]`. Empty: every question, for a calibration.
+    """
+
+    kind: ClassVar[str] = "collect"
+    picture: str
+    of: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.picture not in PICTURES:
+            raise ValueError(f"picture {self.picture!r} is none of {', '.join(PICTURES)}")
 
 
 @dataclass(frozen=True)

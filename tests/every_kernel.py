@@ -1,6 +1,6 @@
 """Launches every kernel of the demos once, and a wrong one, for the tests that compile them."""
 
-from demos.cases import vectors  # noqa: F401  # makes the inputs, by name
+from demos.cases.vectors import vectors  # noqa: F401  # makes the inputs, by name
 from demos.kernels.elementwise import add_relu, relu
 from demos.kernels.vector_add import add, add_naive
 from demos.s5_memory_wall import nothing_kernel

@@ -27,7 +27,9 @@ ONLY = {"torch": "talk/gpu", "triton": "talk/gpu", "rich": "talk/terminal"}
 PLAIN = ("talk/section.py", "talk/outcome.py", "talk/record.py", "talk/wire.py", "talk/look.py")
 
 SURFACE = [
+    "Benchmark",
     "Case",
+    "Collect",
     "Column",
     "Exercise",
     "Measure",
@@ -39,6 +41,8 @@ SURFACE = [
     "Sweep",
     "Table",
     "Trace",
+    "Traffic",
+    "Tune",
 ]
 
 

@@ -26,7 +26,7 @@ with interpreting():
     from triton.runtime.interpreter import InterpretedFunction
 
     import demos
-    from demos.cases import hard_vectors
+    from demos.cases.vectors import hard_vectors
     from demos.kernels.elementwise import add_relu, add_then_relu
     from demos.kernels.vector_add import add, add_naive
     from tests import wrong_adds

@@ -10,7 +10,18 @@ from typing import Any
 
 from talk.outcome import Code
 from talk.record import SectionOutline, StepOutline
-from talk.section import Measure, Predict, Run, Section, Show, Step, Sweep
+from talk.section import (
+    Benchmark,
+    Collect,
+    Measure,
+    Predict,
+    Run,
+    Section,
+    Show,
+    Step,
+    Sweep,
+    Trace,
+)
 from talk.source import behind, mark_shown
 
 
@@ -62,9 +73,15 @@ def of_step(step: Step, phase: str, module: str, root: Path) -> StepOutline:
                 misconception=step.misconception,
                 model_says=step.model_says,
             )
+        case Collect():
+            return replace(outlined, picture=step.picture, of=step.of)
+        case Benchmark():
+            names = (name for _, candidates in step.entries for name in candidates)
+            return replace(outlined, candidates=tuple(dict.fromkeys(names)))
         case Measure():
             over = dict(step.over) if isinstance(step, Sweep) else {}
-            return replace(outlined, candidates=tuple(step.candidates), over=over)
+            targets = step.targets if isinstance(step, Trace) else ()
+            return replace(outlined, candidates=tuple(step.candidates), over=over, targets=targets)
         case _:
             return outlined
 

@@ -1,4 +1,4 @@
-"""What the sections compute, and what it must cost."""
+"""Elementwise cases on vectors: what they compute, and what it must cost."""
 
 import torch
 
