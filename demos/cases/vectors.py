@@ -2,7 +2,7 @@
 
 import torch
 
-from demos.kernels.elementwise import torch_add_relu
+from demos.kernels.elementwise import torch_add_relu, torch_multiply_add
 from demos.kernels.vector_add import torch_add
 from talk import Case
 
@@ -53,4 +53,34 @@ ADD_RELU = Case(
     flops=lambda x, y: 2 * x.numel(),
     mix="2:1",
     hard=hard_vectors,
+)
+
+MULTIPLY_ADD_BYTES = 4 * torch.float32.itemsize
+"""An element of x · y + z: three reads and one write."""
+
+
+def three_vectors(n):
+    return torch.randn(n), torch.randn(n), torch.randn(n)
+
+
+def hard_three_vectors():
+    yield "one element", three_vectors(1)
+    yield "129 elements", three_vectors(129)
+    yield "a strided view", tuple(x[::2] for x in three_vectors(130))
+    infinite = torch.tensor([torch.inf, -torch.inf, torch.inf, torch.nan, 1.0])
+    yield "infinities and NaN", (infinite, infinite.flip(0), infinite)
+    # 1e20 · 1e20 is infinite in float32 on its own, and with what is added too.
+    yield "overflow", (torch.full((33,), 1e20), torch.full((33,), 1e20), torch.ones(33))
+
+
+MULTIPLY_ADD = Case(
+    name="x · y + z",
+    inputs=three_vectors,
+    reference=torch_multiply_add,
+    size={"n": 2**28},
+    small={"n": 150},
+    bytes_moved=lambda x, y, z: MULTIPLY_ADD_BYTES * x.numel(),
+    flops=lambda x, y, z: 2 * x.numel(),
+    mix="3:1",
+    hard=hard_three_vectors,
 )

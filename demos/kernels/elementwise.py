@@ -1,8 +1,13 @@
 """Elementwise chains: one trip through memory an operation, or one for all of them.
 
-torch_add_relu   the reference: two PyTorch operations, five array trips
-add_then_relu    two Triton kernels, five array trips
-add_relu         one kernel, three array trips
+torch_add_relu       the reference: two PyTorch operations, five array trips
+add_then_relu        two Triton kernels, five array trips
+add_relu             one kernel, three array trips
+
+torch_multiply_add   the reference: two PyTorch operations, six array trips
+torch_addcmul        PyTorch's own fused operation, four array trips
+multiply_then_add    two Triton kernels, six array trips
+multiply_add         one kernel, four array trips
 """
 
 import torch
@@ -64,4 +69,62 @@ def add_relu(x, y, block=512, num_warps=4):
     n = x.numel()
     programs = triton.cdiv(n, block)
     add_relu_kernel[(programs,)](out, x, y, n, BLOCK=block, num_warps=num_warps)
+    return out
+
+
+def torch_multiply_add(x, y, z):
+    product = x * y  # reads x and y, writes product
+    return product + z  # reads product and z, writes the result
+
+
+def torch_addcmul(x, y, z):
+    return torch.addcmul(z, x, y)
+
+
+@triton.jit
+def multiply_kernel(out_ptr, x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    first = tl.program_id(0).to(tl.int64) * BLOCK
+    i = first + tl.arange(0, BLOCK)
+    inside = i < n
+
+    x = tl.load(x_ptr + i, inside)
+    y = tl.load(y_ptr + i, inside)
+
+    tl.store(out_ptr + i, x * y, inside)
+
+
+def multiply(x, y, block=512, num_warps=4):
+    x, y = alike(x, y)
+    out = torch.empty_like(x)
+    n = x.numel()
+    programs = triton.cdiv(n, block)
+    multiply_kernel[(programs,)](out, x, y, n, BLOCK=block, num_warps=num_warps)
+    return out
+
+
+def multiply_then_add(x, y, z):
+    product = multiply(x, y)  # reads x and y, writes product
+    return add(product, z)  # reads product and z, writes the result
+
+
+@triton.jit
+def multiply_add_kernel(out_ptr, x_ptr, y_ptr, z_ptr, n, BLOCK: tl.constexpr):
+    first = tl.program_id(0).to(tl.int64) * BLOCK
+    i = first + tl.arange(0, BLOCK)
+    inside = i < n
+
+    x = tl.load(x_ptr + i, inside)
+    y = tl.load(y_ptr + i, inside)
+    z = tl.load(z_ptr + i, inside)
+
+    # One instruction and one rounding, where x * y + z may be two of each.
+    tl.store(out_ptr + i, tl.fma(x, y, z), inside)
+
+
+def multiply_add(x, y, z, block=512, num_warps=4):
+    x, y, z = alike(x, y, z)
+    out = torch.empty_like(x)
+    n = x.numel()
+    programs = triton.cdiv(n, block)
+    multiply_add_kernel[(programs,)](out, x, y, z, n, BLOCK=block, num_warps=num_warps)
     return out

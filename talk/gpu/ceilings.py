@@ -1,4 +1,4 @@
-"""What this very GPU reaches: bandwidth by traffic mix, the cost of a launch, programs a second."""
+"""What this very GPU reaches: bandwidth by traffic mix, arithmetic, launches, programs, latency."""
 
 from __future__ import annotations
 
@@ -28,26 +28,51 @@ PROGRAMS = 2**24
 
 BUDGET = Budget(limit_s=3.0)
 DEADLINE_S = 180.0
-"""Seventeen small kernels compiled, and six seconds of measuring."""
+"""Some twenty small kernels compiled, and eight seconds of measuring."""
+
+MULTIPLY_ADDS, LANES = 4096, 2048
+"""In registers, for each of a program's elements: 66 TFLOP/s on an H200 (data sheet: 67)."""
+
+TILE = {"M": 128, "N": 256, "K": 64}
+DOTS = 2**13
+"""Products of one tile, nothing loaded between them: 865 TFLOP/s of bfloat16 on an H200, where a
+product of whole matrices reaches 730. Five milliseconds."""
+
+TENSOR_CORES = 8
+"""The compute capability from which on Triton has them; before it, `tl.dot` is plain arithmetic."""
+
+LINE = 32
+"""int32 elements of a cache line: one link of the chain on each."""
+LOADS = 2**14
+"""Five milliseconds of them, on links so many that none is in a cache."""
 
 Progress = Callable[[str, float | None], None]
 
 
 def measure_ceilings(timer: Timer, progress: Progress, clock: Clock = time.monotonic) -> Ceilings:
-    """All of them, in some ten seconds. Arrays of 1 GiB, or of what the memory has room for."""
+    """All of them, in some twelve seconds. Arrays of 1 GiB, or of what the memory has room for."""
     size = array_bytes(free_bytes())
     arrays = [torch.rand(size // 4, device="cuda") for _ in range(ARRAYS)]
-    bandwidth = {}
+    bandwidth, most = {}, len(MIXES) + 3
+
+    def say(what: str, n: int) -> None:
+        progress(f"measuring this GPU's ceilings: {what}", n / most)
+
     for n, mix in enumerate(MIXES):
-        progress(f"measuring this GPU's ceilings: {mix}", n / (len(MIXES) + 1))
+        say(mix, n)
         bandwidth[mix] = best_gbps(mix, arrays, timer, clock)
-    progress("measuring this GPU's ceilings: launches", len(MIXES) / (len(MIXES) + 1))
+    say("launches", len(MIXES))
     launch_ms, programs_ms = launch_times(arrays[0], timer, clock)
+    say("latency", len(MIXES) + 1)
+    latency_ns = latency(size, timer, clock)
+    say("arithmetic", len(MIXES) + 2)
     return Ceilings(
         bandwidth_gbps=bandwidth,
         launch_us=launch_ms * 1e3,
         programs_per_s=PROGRAMS / programs_ms * 1e3,
         array_bytes=size,
+        tflops=arithmetic(timer, clock),
+        latency_ns=latency_ns,
     )
 
 
@@ -62,9 +87,7 @@ def array_bytes(free: int) -> int:
 def best_gbps(mix: str, arrays: list[Tensor], timer: Timer, clock: Clock) -> float:
     """GB/s of the fastest block: bytes / median time."""
     calls = dict(streams(mix, arrays))
-    taken = time_in_turn(calls, timer, BUDGET, clock=clock)
-    fastest = min(quantile(samples.ms, 0.5) for samples in taken.values())
-    return moved_bytes(mix, arrays[0].nbytes) / fastest / 1e6
+    return moved_bytes(mix, arrays[0].nbytes) / fastest_ms(calls, timer, clock) / 1e6
 
 
 def moved_bytes(mix: str, array: int) -> int:
@@ -98,3 +121,50 @@ def launch_times(x: Tensor, timer: Timer, clock: Clock) -> tuple[float, float]:
     taken = time_in_turn(calls, timer, BUDGET, clock=clock)
     one, many = (quantile(samples.ms, 0.5) for samples in taken.values())
     return one, many
+
+
+def latency(size: int, timer: Timer, clock: Clock) -> float:
+    """Nanoseconds of a load that waits for the one before, all over `size` bytes of memory."""
+    order = torch.randperm(size // (4 * LINE), device="cuda") * LINE
+    links = torch.zeros(size // 4, dtype=torch.int32, device="cuda")
+    links[order] = order.roll(-1).int()
+    out = torch.empty(1, dtype=torch.int32, device="cuda")
+    call = partial(kernels.chain_kernel[(1,)], out, links, LOADS, num_warps=1)
+    return fastest_ms({"chain": call}, timer, clock) * 1e6 / LOADS
+
+
+def arithmetic(timer: Timer, clock: Clock) -> dict[str, float]:
+    """TFLOP/s of float32 in registers and, where Triton has tensor cores, of the 16-bit types."""
+    told = torch.cuda.get_device_properties(0)
+    found = {"fp32": fp32_tflops(told.multi_processor_count, timer, clock)}
+    if torch.version.hip or told.major >= TENSOR_CORES:
+        for name, dtype in (("fp16", torch.float16), ("bf16", torch.bfloat16)):
+            found[name] = dot_tflops(dtype, told.multi_processor_count, timer, clock)
+    return found
+
+
+def fp32_tflops(sms: int, timer: Timer, clock: Clock) -> float:
+    """A multiply-add is two operations."""
+    programs = 32 * sms
+    x = torch.rand(programs * LANES, device="cuda")
+    kernel = kernels.multiply_adds_kernel[(programs,)]
+    call = partial(kernel, torch.empty_like(x), x, 15 / 16, REPEATS=MULTIPLY_ADDS, BLOCK=LANES)
+    ms = fastest_ms({"fp32": call}, timer, clock, matrix_bound=True)
+    return float(2 * MULTIPLY_ADDS * x.numel() / ms / 1e9)
+
+
+def dot_tflops(dtype: torch.dtype, sms: int, timer: Timer, clock: Clock) -> float:
+    """One program a multiprocessor. Random tiles: products of zeros are up to 15 % faster."""
+    a = torch.randn(TILE["M"], TILE["K"], dtype=dtype, device="cuda")
+    b = torch.randn(TILE["K"], TILE["N"], dtype=dtype, device="cuda")
+    out = torch.empty(sms, TILE["N"], device="cuda")
+    call = partial(kernels.dots_kernel[(sms,)], out, a, b, DOTS, **TILE, num_warps=8)
+    ms = fastest_ms({"dots": call}, timer, clock, matrix_bound=True)
+    return 2 * TILE["M"] * TILE["N"] * TILE["K"] * DOTS * sms / ms / 1e9
+
+
+def fastest_ms(
+    calls: dict[str, Call], timer: Timer, clock: Clock, *, matrix_bound: bool = False
+) -> float:
+    taken = time_in_turn(calls, timer, BUDGET, matrix_bound=matrix_bound, clock=clock)
+    return min(quantile(samples.ms, 0.5) for samples in taken.values())

@@ -1,4 +1,4 @@
-"""Is it right? A candidate's result beside the reference, which is computed in float64."""
+"""Is it right? A candidate's result beside the reference, which is computed in higher precision."""
 
 from __future__ import annotations
 
@@ -63,12 +63,28 @@ class Expected:
 
 
 def expect(case: Case, inputs: tuple[Any, ...]) -> Expected:
-    """The reference on the inputs widened to float64; what it raises is the case's own error."""
+    """The reference on the inputs widened to the case's `wide` dtype; what it raises is the
+    case's own error.
+    """
     # Unwidened for its dtypes alone: a result of half the bytes is another result.
     dtypes = tuple(result.dtype for result in several(case.reference(*inputs)))
-    results = several(case.reference(*(widened(x) for x in inputs)))
+    wide = getattr(torch, case.wide)
+    with unrounded():
+        results = several(case.reference(*(widened(x, wide) for x in inputs)))
     copies = tuple(x.clone() if isinstance(x, Tensor) else x for x in inputs)
-    return Expected(inputs, copies, results, dtypes, relative_of(inputs))
+    relative = relative_of(inputs) if case.relative is None else case.relative
+    return Expected(inputs, copies, results, dtypes, relative)
+
+
+@contextmanager
+def unrounded() -> Iterator[None]:
+    """float32 products are computed in float32, whatever a demo has allowed: not in TF32."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def judge(candidate: Callable[..., Any], expected: Expected, **keywords: Any) -> Verdict:
@@ -204,8 +220,9 @@ def several(result: Any) -> tuple[Any, ...]:
     return tuple(result) if isinstance(result, (tuple, list)) else (result,)
 
 
-def widened(x: Any) -> Any:
-    return x.double() if isinstance(x, Tensor) and x.is_floating_point() else x
+def widened(x: Any, wide: torch.dtype) -> Any:
+    narrower = isinstance(x, Tensor) and x.is_floating_point() and x.itemsize < wide.itemsize
+    return x.to(wide) if narrower else x
 
 
 def relative_of(inputs: tuple[Any, ...]) -> float:

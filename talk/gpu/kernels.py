@@ -47,6 +47,38 @@ def empty_kernel(out_ptr):
 
 
 @triton.jit
+def multiply_adds_kernel(out_ptr, x_ptr, keep, REPEATS: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    y = tl.load(x_ptr + i)
+
+    for _ in range(REPEATS):
+        y = tl.fma(y, keep, 1 - keep)
+
+    tl.store(out_ptr + i, y)
+
+
+@triton.jit
+def dots_kernel(out_ptr, a_ptr, b_ptr, repeats, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    row, col, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a = tl.load(a_ptr + row[:, None] * K + k[None, :])
+    b = tl.load(b_ptr + k[:, None] * N + col[None, :])
+
+    total = tl.zeros((M, N), tl.float32)
+    for _ in range(repeats):
+        total = tl.dot(a, b, total)
+
+    tl.store(out_ptr + tl.program_id(0) * N + col, tl.sum(total, axis=0))
+
+
+@triton.jit
+def chain_kernel(out_ptr, links_ptr, loads):
+    at = 0
+    for _ in range(loads):
+        at = tl.load(links_ptr + at)
+    tl.store(out_ptr, at)
+
+
+@triton.jit
 def column_sums_kernel(out_ptr, x_ptr, rows, cols, BLOCK: tl.constexpr):
     col = tl.arange(0, BLOCK)
     inside = col < cols

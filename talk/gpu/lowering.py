@@ -1,26 +1,31 @@
 """Lowering in a process of its own: never interpreting, and free to abort.
 
-`python -m talk.gpu.lowering` reads one `Request` as JSON on stdin and writes, per target, one line
-of JSON: the `talk.outcome.Lowering` of every kernel launched. `lower_apart` is the other side.
+`python -m talk.gpu.lowering` reads a `Request` a line as JSON on stdin and writes, per target, one
+line of JSON: the `talk.outcome.Lowering` of every kernel launched. `lower_apart` is the other side.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import importlib
+import importlib.util
 import json
-import math
 import os
-import signal
+import select
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from threading import Thread
-from typing import IO, Any
+from typing import Any
 
 from talk.gpu.compiling import lower
 from talk.gpu.launches import Launch, launches
+from talk.gpu.process import end_with_parent
 from talk.gpu.reasons import ended, reason, sentence
 from talk.gpu.targets import TARGETS, Target
 from talk.outcome import Lowering
@@ -62,41 +67,136 @@ def lower_apart(request: Request) -> tuple[Lowering, ...]:
 
     Never raises for what goes wrong over there: a kernel, a launcher or a whole process that fails
     is a `Lowering` whose `failure` says why in a sentence. Takes at most `request.timeout_s`.
+    The targets after one that ended the process are lowered in another.
     """
-    with tempfile.TemporaryFile() as complaints:
-        written, end = _answers(request, complaints)
-        complaints.seek(0)
-        heard = complaints.read().decode(errors="replace")
-    rows = [from_plain(tuple[Lowering, ...], json.loads(line)) for line in written.splitlines()]
-    unanswered = request.targets[len(rows) :]
-    why = end if isinstance(end, str) else ended(end, heard)
-    return (
-        *(lowering for row in rows for lowering in row),
-        *(_unanswered(name, request, why) for name in unanswered),
-    )
+    found: list[tuple[Lowering, ...]] = []
+    until = time.monotonic() + request.timeout_s
+    while len(found) < len(request.targets):
+        left = replace(
+            request,
+            targets=request.targets[len(found) :],
+            timeout_s=max(until - time.monotonic(), 0.1),
+        )
+        rows, why = compiler_of(left).answers(left)
+        found += rows
+        if why:
+            lost = left.targets[len(rows) :]
+            lost = lost if time.monotonic() >= until else lost[:1]
+            found += [(_unanswered(name, request, why),) for name in lost]
+    return tuple(lowering for row in found for lowering in row)
 
 
 def _unanswered(name: str, request: Request, why: str) -> Lowering:
     return _failed(name, sentence(f"No answer for {name}: {why}"), candidate=request.function)
 
 
-def _answers(request: Request, complaints: IO[bytes]) -> tuple[bytes, int | str]:
-    """The whole lines that the process wrote, and how it ended: an exit code, or words."""
-    try:
-        child = subprocess.run(
-            [sys.executable, "-m", "talk.gpu.lowering"],
-            input=dumps(request).encode(),
-            stdout=subprocess.PIPE,
-            stderr=complaints,
-            env=_environment(),
-            timeout=request.timeout_s,
-        )
-    except subprocess.TimeoutExpired as late:
-        written, end = late.stdout or b"", f"it took more than {request.timeout_s:g} s"
-        return written[: written.rfind(b"\n") + 1], end
-    except OSError as error:
-        return b"", f"the compiling process did not start: {error}"
-    return child.stdout[: child.stdout.rfind(b"\n") + 1], child.returncode
+_kept: list[Compiler] = []
+
+
+def compiler_of(request: Request) -> Compiler:
+    """The process that is kept for further requests: importing torch and Triton takes 2 s.
+
+    Another one where it has ended, or where a module that it may have imported was edited.
+    """
+    stamp = sources(request.module)
+    if _kept and (_kept[0].ended or _kept[0].stamp != stamp):
+        _kept.pop().end()
+    if not _kept:
+        _kept.append(Compiler(stamp))
+    return _kept[0]
+
+
+@atexit.register
+def end_compiler() -> None:
+    """End the process that is kept, if there is one."""
+    while _kept:
+        _kept.pop().end()
+
+
+def sources(module: str) -> frozenset[tuple[str, int, int]]:
+    """(path, time of change, size) of each file beside a module and below."""
+    top = importlib.util.find_spec(module.split(".")[0])
+    folders = (top.submodule_search_locations or ()) if top else ()
+    files = (path for folder in folders for path in Path(folder).rglob("*.py"))
+    stats = ((str(path), path.stat()) for path in files)
+    return frozenset((path, stat.st_mtime_ns, stat.st_size) for path, stat in stats)
+
+
+class Compiler:
+    """The other process. stamp: of the sources it may have imported."""
+
+    def __init__(self, stamp: frozenset[tuple[str, int, int]]) -> None:
+        self.stamp = stamp
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `end`)
+        self._child: subprocess.Popen[bytes] | None = None
+        self._problem = ""
+        try:
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", "talk.gpu.lowering"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._complaints,
+                env=_environment(),
+            )
+        except OSError as error:
+            self._problem = f"the compiling process did not start: {error}"
+
+    @property
+    def ended(self) -> bool:
+        return self._child is None or self._child.poll() is not None
+
+    def _stop(self) -> None:
+        if self._child:
+            self._child.kill()
+            self._child.wait()
+
+    def end(self) -> None:
+        self._stop()
+        if self._child:
+            for pipe in (self._child.stdin, self._child.stdout):
+                if pipe:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
+        self._complaints.close()
+
+    def answers(self, request: Request) -> tuple[list[tuple[Lowering, ...]], str]:
+        """A row for each target, and why there are no more of them, or nothing."""
+        if self._child is None:
+            return [], self._problem
+        heard = os.fstat(self._complaints.fileno()).st_size
+        try:
+            rows, in_time = self._asked(self._child, request)
+        except BaseException:
+            self._stop()  # else its late answer would be taken for that of the next request
+            raise
+        if len(rows) == len(request.targets):
+            return rows, ""
+        if not in_time:
+            self._stop()
+            return rows, f"it took more than {request.timeout_s:.3g} s"
+        said = os.pread(self._complaints.fileno(), 1 << 20, heard)
+        return rows, ended(self._child.wait(), said.decode(errors="replace"))
+
+    def _asked(
+        self, child: subprocess.Popen[bytes], request: Request
+    ) -> tuple[list[tuple[Lowering, ...]], bool]:
+        """The rows that came, and whether the process said or ended all of it in time."""
+        assert child.stdin and child.stdout
+        with contextlib.suppress(BrokenPipeError):
+            child.stdin.write(dumps(request).encode() + b"\n")
+            child.stdin.flush()
+        out, waiting, lines = child.stdout.fileno(), b"", list[bytes]()
+        until = time.monotonic() + request.timeout_s
+        some, ready = b"", [out]
+        while len(lines) < len(request.targets):
+            ready, _, _ = select.select([out], [], [], max(until - time.monotonic(), 0.0))
+            some = os.read(out, 1 << 16) if ready else b""
+            if not some:
+                break
+            *whole, waiting = (waiting + some).split(b"\n")
+            lines += whole
+        rows = [from_plain(tuple[Lowering, ...], json.loads(line)) for line in lines]
+        return rows, bool(ready)
 
 
 def _environment() -> dict[str, str]:
@@ -132,14 +232,13 @@ class Subject:
 
 
 def main() -> None:
-    """Answer the request on stdin. What anything else prints goes to stderr."""
+    """Answer the requests on stdin, one a line. What anything else prints goes to stderr."""
+    end_with_parent()
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
         os.dup2(2, 1)
-        request = from_plain(Request, json.load(sys.stdin))
-        # Should whoever asked be gone, a launcher that hangs must not stay behind.
-        signal.alarm(math.ceil(request.timeout_s) + 1)
-        for row in answer(request):
-            print(dumps(row), file=out, flush=True)
+        for line in sys.stdin:
+            for row in answer(from_plain(Request, json.loads(line))):
+                print(dumps(row), file=out, flush=True)
 
 
 def answer(request: Request) -> Iterator[tuple[Lowering, ...]]:
@@ -191,7 +290,8 @@ def _addressed(request: Request) -> tuple[dict[str, Callable[..., Any]], Callabl
         return {request.function: _at(module, request.function)}, _at(module, request.inputs)
     step = module.SECTION.step(request.step)
     size = request.size or step.case.size
-    return dict(step.candidates), lambda **_: step.case.inputs(**size)
+    kept = {n: fn for n, fn in step.candidates.items() if n not in step.gpu_only}
+    return kept, lambda **_: step.case.inputs(**size)
 
 
 def _at(thing: Any, path: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ MATRIX_BOUND = 15.0
 tensor cores, and moves 4.3 TB/s."""
 
 Candidates = Mapping[str, Callable[..., Any]]
+Configs = Iterable[Mapping[str, int]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,11 +43,13 @@ class Point:
 class Bench:
     """How measurements are taken. timer: None where nothing may be timed. root: of the demos.
 
-    interpreted: kernels run in Triton's interpreter, on small inputs.
+    hot: the timer of cases with the clock `hot`. interpreted: kernels run in Triton's
+    interpreter, on small inputs.
     """
 
     interpreted: bool = False
     timer: Timer | None = None
+    hot: Timer | None = None
     root: Path = ROOT
     budget: Budget = FULL
     clock: Clock = time.monotonic
@@ -77,16 +80,36 @@ def measure(case: Case, candidates: Candidates, point: Point, bench: Bench) -> M
 
     Raises what the case raises, and what leaves the device unusable.
     """
-    bench.progress("making the inputs", None)
-    expected = expect(case, make_inputs(case, point.size, interpreted=bench.interpreted))
     subjects = [Subject(name, candidate, point) for name, candidate in candidates.items()]
-    for subject in subjects:
-        bench.progress(f"checking {subject.name}", None)
+    return compared(case, subjects, point.size, bench)
+
+
+def tune(
+    case: Case, candidates: Candidates, size: Mapping[str, int], configs: Configs, bench: Bench
+) -> Measured:
+    """Like `measure`, of every configuration: all in turn, on the same inputs."""
+    points = [Point(size=size, at=dict(config), keywords=config) for config in configs]
+    subjects = [
+        Subject(name, candidate, point)
+        for name, candidate in candidates.items()
+        for point in points
+    ]
+    return compared(case, subjects, size, bench)
+
+
+def compared(
+    case: Case, subjects: list[Subject], size: Mapping[str, int], bench: Bench
+) -> Measured:
+    bench.progress("making the inputs", None)
+    expected = expect(case, make_inputs(case, size, interpreted=bench.interpreted))
+    for n, subject in enumerate(subjects):
+        bench.progress(f"checking {subject.label}", n / len(subjects))
         subject.try_to_check(case, expected, bench)
     right = [subject for subject in subjects if subject.right]
     clocks: tuple[Clocks, ...] = ()
-    if bench.timer and right:
-        clocks = time_right(case, right, expected, bench.timer, bench)
+    timer = bench.hot if case.clock == "hot" else bench.timer
+    if timer and right:
+        clocks = time_right(case, right, expected, timer, bench)
     return Measured(
         tuple(check for subject in subjects for check in subject.checks),
         tuple(subject.timing for subject in subjects if subject.timing),
@@ -107,6 +130,12 @@ class Subject:
         self.timing: Timing | None = None
         self.config: dict[str, int] = {}
         self.compile_ms: float | None = None
+
+    @property
+    def label(self) -> str:
+        """ "triton, block 256"."""
+        at = (f"{name} {value:,}" for name, value in self.point.at.items())
+        return ", ".join((self.name, *at))
 
     @property
     def right(self) -> bool:
@@ -172,9 +201,11 @@ def time_right(
     case: Case, subjects: list[Subject], expected: Expected, timer: Timer, bench: Bench
 ) -> tuple[Clocks, ...]:
     """Time in turn, then check again: what has become wrong has no timing. Clocks around it."""
-    bench.progress(f"timing {', '.join(subject.name for subject in subjects)}", None)
+    names = dict.fromkeys(subject.name for subject in subjects)
+    several = f", {len(subjects)} configurations" if len(subjects) > len(names) else ""
+    bench.progress(f"timing {', '.join(names)}{several}", None)
     flops, moved = case.flops(*expected.inputs), case.bytes_moved(*expected.inputs)
-    calls = {s.name: partial(s.candidate, *expected.inputs, **s.point.keywords) for s in subjects}
+    calls = {s.label: partial(s.candidate, *expected.inputs, **s.point.keywords) for s in subjects}
     before = bench.clocks()
     taken = time_in_turn(
         calls, timer, bench.budget, matrix_bound=flops > MATRIX_BOUND * moved, clock=bench.clock
@@ -184,9 +215,16 @@ def time_right(
         subject.check_again(expected)
         if subject.right:
             subject.timing = timing_of(
-                subject, taken[subject.name], timer.clock, bench.budget, expected
+                subject, taken[subject.label], timer.clock, bench.budget, expected
             )
-            subject.timing = replace(subject.timing, bytes=moved, flops=flops, mix=case.mix)
+            subject.timing = replace(
+                subject.timing,
+                bytes=moved,
+                flops=flops,
+                mix=case.mix,
+                items=case.items(*expected.inputs),
+                arithmetic=case.arithmetic,
+            )
     return tuple(reading for reading in (before, after) if reading)
 
 

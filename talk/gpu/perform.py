@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 from talk.gpu.lowering import Request, lower_apart
-from talk.gpu.measure import Bench, Measured, Point, make_inputs, measure
+from talk.gpu.measure import Bench, Measured, Point, make_inputs, measure, tune
 from talk.gpu.trouble import attempt
 from talk.outcome import Check, Failure, Lowering, Outcome, Prediction, Table
 from talk.record import Ceilings
-from talk.section import Measure, Predict, Profile, Run, Step, Sweep, Trace
+from talk.section import (
+    Benchmark,
+    Measure,
+    Predict,
+    Profile,
+    Run,
+    Step,
+    Sweep,
+    Trace,
+    Traffic,
+    Tune,
+)
 
 COMPILE_FOR = "sm_90"
 """Where no GPU is, kernels are compiled for this one: it takes them through all of Triton."""
@@ -48,16 +59,42 @@ def performed(step: Step, blank: Outcome, stand: Stand) -> Outcome:
             return replace(blank, prediction=predicted(step, stand.ceilings))
         case Run():
             return ran(step, blank, stand)
+        case Benchmark():
+            return benchmarked(step, blank, stand)
+        case Measure():
+            step, blank = here(step, blank, stand)
+            return compared(step, blank, stand)
+        case _:
+            return blank
+
+
+def compared(step: Measure, blank: Outcome, stand: Stand) -> Outcome:
+    """What compares candidates on one case."""
+    match step:
         case Trace():
             return replace(blank, lowerings=lowered(step, step.targets, stand))
+        case Traffic():
+            return counted(step, blank, stand)
+        case Tune():
+            return with_compiled(step, tuned(step, blank, stand), stand)
         case Sweep():
             return with_compiled(step, swept(step, blank, stand), stand)
         case Profile():
             return profiled(step, blank, stand)
-        case Measure():
-            return with_compiled(step, measured(step, blank, stand), stand)
         case _:
-            return blank
+            return with_compiled(step, measured(step, blank, stand), stand)
+
+
+def here(step: Measure, blank: Outcome, stand: Stand) -> tuple[Measure, Outcome]:
+    """The step with the candidates that can run here, and the others named in a note."""
+    if stand.live or not step.gpu_only:
+        return step, blank
+    kept = {n: c for n, c in step.candidates.items() if n not in step.gpu_only}
+    return replace(step, candidates=kept), left_out(blank, step.gpu_only)
+
+
+def left_out(blank: Outcome, names: tuple[str, ...]) -> Outcome:
+    return replace(blank, note=f"left out without a GPU: {', '.join(names)}")
 
 
 def predicted(step: Predict, ceilings: Ceilings | None) -> Prediction:
@@ -104,6 +141,72 @@ def swept(step: Sweep, blank: Outcome, stand: Stand) -> Outcome:
     return filled(blank, found)
 
 
+def tuned(step: Tune, blank: Outcome, stand: Stand) -> Outcome:
+    """Every configuration. The step fails where a candidate has none that runs."""
+    size = step.case.size if stand.live else step.case.small
+    configs = step.configs if stand.live else step.configs[:2]
+    found = tune(step.case, step.candidates, size, configs, stand.bench)
+    checks = tuple(with_next_config(check, step) for check in found.checks)
+    works = {check.candidate for check in checks if check.ok} >= step.candidates.keys()
+    failure = None if works else next(iter(found.failures), None)
+    return replace(filled(blank, replace(found, checks=checks)), failure=failure)
+
+
+def with_next_config(check: Check, step: Tune) -> Check:
+    """Like `with_next_smaller`: the largest configuration that is smaller in every value."""
+    if check.ok or TOO_LARGE not in check.message:
+        return check
+    smaller = [
+        config
+        for config in step.configs
+        if config != check.at and all(config[name] <= check.at[name] for name in config)
+    ]
+    return advised(check, max(smaller, key=lambda config: sum(config.values()), default={}))
+
+
+def benchmarked(step: Benchmark, blank: Outcome, stand: Stand) -> Outcome:
+    """Case by case; one that cannot be measured is a failed check, and the others go on."""
+    found = Measured()
+    if not stand.live and step.gpu_only:
+        blank = left_out(blank, step.gpu_only)
+    for n, (case, every) in enumerate(step.entries):
+        candidates = {
+            name: candidate
+            for name, candidate in every.items()
+            if stand.live or name not in step.gpu_only
+        }
+        point = Point(size=case.size if stand.live else case.small)
+        where = f"{case.name} ({n + 1} of {len(step.entries)})"
+        bench = telling(stand.bench, where, n / len(step.entries))
+        work = partial(measure, case, candidates, point, bench)
+        result = or_failed_checks(attempt(work, root=bench.root), candidates, point)
+        found += of_case(result, case.name)
+        stand.make_room()
+    return replace(filled(blank, found), failure=next(iter(found.failures), None))
+
+
+def of_case(found: Measured, case: str) -> Measured:
+    return replace(
+        found,
+        checks=tuple(replace(check, case=case) for check in found.checks),
+        timings=tuple(replace(timing, case=case) for timing in found.timings),
+    )
+
+
+def counted(step: Traffic, blank: Outcome, stand: Stand) -> Outcome:
+    """Checked, then the bytes of each operation; they are counted, so no GPU is needed."""
+    from talk.gpu.traffic import traffic
+
+    size = step.case.size if stand.live else step.case.small
+    found = measure(step.case, step.candidates, Point(size=size), replace(stand.bench, timer=None))
+    outcome = replace(blank, checks=found.checks, failure=next(iter(found.failures), None))
+    if outcome.failure:
+        return outcome
+    stand.bench.progress("counting the bytes", None)
+    inputs = make_inputs(step.case, size, interpreted=not stand.live)
+    return replace(outcome, table=traffic(step.candidates, inputs, step.case.bytes_moved(*inputs)))
+
+
 def telling(bench: Bench, where: str, fraction: float) -> Bench:
     """The same, its progress prefixed with where the sweep is."""
     tell = bench.progress
@@ -115,34 +218,53 @@ def at_words(point: Point) -> str:
 
 
 def at_point(found: Measured | Failure, step: Sweep, point: Point) -> Measured:
+    """One point of a sweep, with what to take instead where it is too large."""
+    result = or_failed_checks(found, step.candidates, point)
+    return replace(
+        result, checks=tuple(with_next_smaller(check, step, point) for check in result.checks)
+    )
+
+
+def or_failed_checks(
+    found: Measured | Failure, candidates: Iterable[str], point: Point
+) -> Measured:
     """A whole point that failed as a failed check of every candidate."""
-    if isinstance(found, Failure):
-        failed = (
-            Check(
-                candidate=name,
-                inputs="the case's inputs",
-                ok=False,
-                at=point.at,
-                message=found.reason,
-            )
-            for name in step.candidates
+    if not isinstance(found, Failure):
+        return found
+    failed = (
+        Check(
+            candidate=name,
+            inputs="the case's inputs",
+            ok=False,
+            at=point.at,
+            message=found.reason,
         )
-        return Measured(tuple(failed))
-    checks = (with_next_smaller(check, step, point) for check in found.checks)
-    return replace(found, checks=tuple(checks))
+        for name in candidates
+    )
+    return Measured(tuple(failed))
+
+
+TOO_LARGE = "one program needs"
+"""How `talk.gpu.reasons` begins when a GPU has no room for a program."""
 
 
 def with_next_smaller(check: Check, step: Sweep, point: Point) -> Check:
     """Beside a program that is too large for this GPU, the configuration to take instead."""
-    if check.ok or "one program needs" not in check.message:
+    if check.ok or TOO_LARGE not in check.message:
         return check
     smaller = {
         name: max((v for v in step.over[name] if v < value), default=None)
         for name, value in point.keywords.items()
     }
-    advice = ", ".join(f"{name} {value:,}" for name, value in smaller.items() if value)
+    return advised(check, {name: value for name, value in smaller.items() if value})
+
+
+def advised(check: Check, config: Mapping[str, int]) -> Check:
+    if not config:
+        return check
+    advice = ", ".join(f"{name} {value:,}" for name, value in config.items())
     needs = check.message.split(": halve")[0]
-    return replace(check, message=f"{needs}; next smaller: {advice}") if advice else check
+    return replace(check, message=f"{needs}; next smaller: {advice}")
 
 
 def points_of(step: Sweep, live: bool) -> Iterator[Point]:
@@ -210,15 +332,26 @@ def kernel_free(lowering: Lowering) -> bool:
 
 
 def lowered(step: Measure, targets: tuple[str, ...], stand: Stand) -> tuple[Lowering, ...]:
-    """In a process that never interprets. A sweep is compiled at its last point."""
+    """In a process that never interprets."""
     stand.bench.progress(f"compiling for {', '.join(targets)}", None)
-    last = tuple(points_of(step, live=True))[-1] if isinstance(step, Sweep) else None
+    point = compiled_at(step)
     request = Request(
         module=stand.module,
         step=step.slug,
         targets=targets,
-        size=dict(last.size if last else step.case.size),
-        keywords=dict(last.keywords if last else {}),
+        size=dict(point.size),
+        keywords=dict(point.keywords),
         timeout_s=step.deadline_s / 2,
     )
     return tuple(lowering for lowering in lower_apart(request) if not kernel_free(lowering))
+
+
+def compiled_at(step: Measure) -> Point:
+    """A sweep is compiled at its last point, what is tuned with its first configuration."""
+    match step:
+        case Sweep():
+            return tuple(points_of(step, live=True))[-1]
+        case Tune():
+            return Point(size=step.case.size, keywords=step.configs[0])
+        case _:
+            return Point(size=step.case.size)

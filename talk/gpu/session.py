@@ -24,13 +24,13 @@ from talk.gpu.outline import definitions
 from talk.gpu.perform import Stand, perform
 from talk.gpu.reload import Loaded, Sections
 from talk.gpu.shell import open_shell
-from talk.gpu.timer import FULL, QUICK, GpuTimer
+from talk.gpu.timer import FULL, QUICK, GpuTimer, HotTimer
 from talk.gpu.trouble import Interrupted, attempt
 from talk.messages import Ask, Report
 from talk.outcome import Code, Failure, Outcome
 from talk.performer import Hello
 from talk.record import Ceilings, Machine
-from talk.section import Measure, Predict, Step, Trace
+from talk.section import Benchmark, Measure, Predict, Step, Trace
 
 IMPORT_S = 60.0
 """For what an edited demo does when it is imported."""
@@ -136,9 +136,11 @@ class Session:
                 return found, behind
 
     def _bench(self) -> Bench:
+        timer = self._gpu_timer() if self.live else None
         return Bench(
             interpreted=not self.live,
-            timer=self._gpu_timer() if self.live else None,
+            timer=timer,
+            hot=HotTimer(timer) if timer else None,
             root=self._root,
             budget=QUICK if self._hello.quick else FULL,
             progress=self._link.progress,
@@ -152,7 +154,7 @@ class Session:
 
     def _ceilings(self, step: Step) -> Ceilings | None:
         """This GPU's own, measured before the first step that needs them; else the recording's."""
-        needed = isinstance(step, (Measure, Predict)) and not isinstance(step, Trace)
+        needed = isinstance(step, (Measure, Benchmark, Predict)) and not isinstance(step, Trace)
         if self.live and needed and self._machine.ceilings is None:
             self._link.begin(DEADLINE_S)
             found = measure_ceilings(self._gpu_timer(), self._link.progress)
