@@ -1,3 +1,12 @@
 """The sections in running order; each is a module here that ends with its `SECTION`."""
 
-ORDER = ("s1_warm_up", "s5_memory_wall")
+ORDER = (
+    "s1_warm_up",
+    "s2_latency",
+    "s3_hardware",
+    "s4_roofline",
+    "s5_memory_wall",
+    "s6_patterns",
+    "s7_first_kernel",
+    "s8_fusion",
+)

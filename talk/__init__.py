@@ -1,5 +1,7 @@
 """What a demo needs to describe itself."""
 
+from talk.hardware import BY_CAPABILITY, BY_TARGET, GPUS
+from talk.occupancy import occupancy
 from talk.outcome import Column, Table
 from talk.section import (
     Benchmark,
@@ -19,6 +21,9 @@ from talk.section import (
 )
 
 __all__ = [
+    "BY_CAPABILITY",
+    "BY_TARGET",
+    "GPUS",
     "Benchmark",
     "Case",
     "Collect",
@@ -35,4 +40,5 @@ __all__ = [
     "Trace",
     "Traffic",
     "Tune",
+    "occupancy",
 ]

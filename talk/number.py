@@ -75,6 +75,10 @@ class Number:
             return quotient(self, other)
         return replace(self, value=value, low=None, high=None)
 
+    def __mul__(self, other: Number) -> Number:
+        """Their `product`. Raises TypeError for units whose product has no name here."""
+        return product(self, other)
+
     def __str__(self) -> str:
         return look.quantity(self.value, self.unit)
 
@@ -102,6 +106,28 @@ def quotient(above: Number, below: Number) -> Number:
         low=None,
         high=None,
         flags=tuple(dict.fromkeys((*above.flags, *below.flags))),
+    )
+
+
+PRODUCTS = {("GB/s", "s"): ("B", 1e9)}
+"""Units times units: the unit of the product, and what one of it is in that unit."""
+
+
+def product(a: Number, b: Number) -> Number:
+    """Two numbers multiplied, with the weaker badge; no value where one of them has none."""
+    if (a.unit, b.unit) not in PRODUCTS:
+        raise TypeError(f"{a.ref} in {a.unit} times {b.ref} in {b.unit} has no unit")
+    unit, scale = PRODUCTS[a.unit, b.unit]
+    known = a.value is not None and b.value is not None
+    return replace(
+        a,
+        ref=f"{a.ref} * {b.ref}",
+        value=a.value * b.value * scale if known else None,  # type: ignore[operator]
+        unit=unit,
+        badge=weakest((a.badge, b.badge)),
+        low=None,
+        high=None,
+        flags=tuple(dict.fromkeys((*a.flags, *b.flags))),
     )
 
 

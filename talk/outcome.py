@@ -139,18 +139,21 @@ class Stage:
     """One form of a lowered kernel.
 
     lines: (line of `text`, line of the kernel's own text), both from 1.
-    counts: instructions by family, for ptx, sass and amdgcn.
     """
 
     name: str
     text: str
     lines: tuple[tuple[int, int], ...] = ()
-    counts: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lowering:
-    """One kernel compiled for one target. shared, shared_limit, spills: bytes."""
+    """One kernel compiled for one target. shared, shared_limit, spills: bytes.
+
+    at: the size it was launched with, where a step has several. signature: argument → its type
+    and what the compiler was told of it. counts: stage → instructions by family, also of stages
+    whose text is not kept.
+    """
 
     candidate: str
     kernel: str
@@ -162,6 +165,14 @@ class Lowering:
     num_warps: int
     stages: tuple[Stage, ...] = ()
     failure: str = ""
+    at: dict[str, int] = field(default_factory=dict)
+    signature: dict[str, str] = field(default_factory=dict)
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    @property
+    def machine_code(self) -> dict[str, int]:
+        """Instructions of the form nearest to the machine that has a public meaning."""
+        return self.counts.get("ptx") or self.counts.get("amdgcn") or {}
 
     @property
     def fits(self) -> bool:
@@ -183,7 +194,8 @@ def near_best(timings: list[Timing]) -> list[int]:
 class Outcome:
     """What performing one step left behind.
 
-    mode: `live` (this GPU) or `simulated` (Triton's interpreter: no timings).
+    mode: `live` (this GPU), `simulated` (Triton's interpreter: no timings) or `compiled` (for
+    named targets, which needs no GPU).
     behind: every definition the step stands on, as it ran; those `shown` are on screen.
     clocks: before and after timing; empty where nothing was read.
     output: what the step printed.
@@ -232,6 +244,6 @@ class Outcome:
             or self.table
             or self.counters
             or self.prediction
-            or any(lowering.stages for lowering in self.lowerings)
+            or any(lowering.counts for lowering in self.lowerings)
             or self.text
         )

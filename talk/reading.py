@@ -45,6 +45,15 @@ UNITS = {
 }
 
 
+OPTIONAL = {
+    ("arithmetic", "tflops"),
+    ("ridge", "intensity"),
+    ("latency", "time"),
+    ("device", "sms"),
+}
+"""Figures that not every machine has, such as tensor cores'."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """The numbers of a talk and, for what it lacks, those of a recording.
@@ -61,7 +70,7 @@ class Reading:
     def shown(self, section: int, step: str) -> tuple[Shown, ...]:
         """The talk's own outcome, and the recorded one where that holds no figures."""
         own = self._shown(self.talk, section, step)
-        if own and own.outcome.failure is None and own.outcome.mode == "live":
+        if own and own.outcome.failure is None and own.outcome.mode in ("live", "compiled"):
             return (own,)
         reason = why_recorded(own.outcome) if own else ""
         recorded = self._shown(self.recording, section, step)
@@ -81,7 +90,8 @@ class Reading:
         return Shown(outcome, self._badge(record, section, outcome), record.machine, event.at)
 
     def _badge(self, record: Record, section: int, outcome: Outcome) -> Badge:
-        if outcome.mode != "live" or record.machine.mode != "live":
+        here = outcome.mode == "live" and record.machine.mode == "live"
+        if not here and outcome.mode != "compiled":
             return Badge.SIMULATED
         if not self.fresh(section, outcome):
             return Badge.STALE
@@ -162,6 +172,8 @@ class Reading:
             return Number(ref=ref, value=None, unit=UNITS.get(field, ""), badge=Badge.MISSING)
         values = machine_values(machine, machine.ceilings)
         found = values.get((step, *keys, field))
+        if found is None and (step, field) in OPTIONAL:
+            return Number(ref=ref, value=None, unit=UNITS.get(field, ""), badge=Badge.MISSING)
         if found is None:
             names = [
                 f"machine/{n[0]}" + (f"[{n[1]}]" if len(n) > 2 else "") + f".{n[-1]}"

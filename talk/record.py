@@ -82,6 +82,19 @@ class Ceilings:
         """Bytes per second of that traffic mix."""
         return self.bandwidth_gbps[mix] * 1e9
 
+    def arithmetic(self, name: str) -> float:
+        """FLOP/s. Raises LookupError where this machine has no such roof, or none was measured."""
+        if name not in self.tflops:
+            raise LookupError(f"no roof of {name} arithmetic was measured here")
+        return self.tflops[name] * 1e12
+
+    @property
+    def latency_s(self) -> float:
+        """Raises LookupError where it was not measured."""
+        if self.latency_ns is None:
+            raise LookupError("the latency of memory was not measured here")
+        return self.latency_ns / 1e9
+
     @property
     def best_gbps(self) -> float:
         return max(self.bandwidth_gbps.values())
@@ -106,8 +119,8 @@ class Ceilings:
         return max(moving, starting, computing) + self.launch_us / 1e6
 
     def ridge(self, mix: str, arithmetic: str = "fp32") -> float:
-        """FLOP per byte at which memory and arithmetic take equally long; KeyError: no roof."""
-        return self.tflops[arithmetic] * 1e12 / self.bandwidth(mix)
+        """FLOP per byte at which memory and arithmetic take equally long; LookupError: no roof."""
+        return self.arithmetic(arithmetic) / self.bandwidth(mix)
 
 
 @dataclass(frozen=True, kw_only=True)

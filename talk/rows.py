@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from talk import look
+from talk.hardware import BY_CAPABILITY
 from talk.look import Badge
 from talk.number import Number, Passport
-from talk.outcome import Outcome, Table, Timing
+from talk.occupancy import occupancy
+from talk.outcome import Lowering, Outcome, Table, Timing
 from talk.record import Ceilings, Machine
 
 OVERHEAD = "overhead-bound"
@@ -49,6 +51,9 @@ def rows_of(shown: Shown) -> Iterator[Row]:
         number = replace(number, passport=of_shown(shown))
         knee, edge = (replace(number, value=end) for end in ends)
         yield Row((candidate,), {"knee": knee, "edge": edge})
+    for lowering in outcome.lowerings:
+        if lowering.counts:
+            yield lowering_row(lowering, shown)
     for table in (outcome.table, outcome.counters):
         yield from table_rows(table, shown) if table else ()
     if outcome.prediction:
@@ -67,7 +72,8 @@ def row_of(timing: Timing, shown: Shown) -> Row:
 
     gbps: compulsory bytes / time / 1e9. tflops: flops / time / 1e12.
     share: of this machine's measured ceiling for the same traffic mix; none for the clock `hot`.
-    arithmetic_share: of its measured roof for the same arithmetic. each: time / items.
+    arithmetic_share: of its measured roof for the same arithmetic, or for float32 where it has no
+    tensor cores. each: time / items.
     """
     ceilings = shown.machine.ceilings
     flags = flags_of(timing, ceilings)
@@ -75,7 +81,8 @@ def row_of(timing: Timing, shown: Shown) -> Row:
     passport = of_timing(timing, shown)
     hot = timing.clock == "hot"
     ceiling = ceilings.bandwidth_gbps.get(timing.mix) if ceilings and not hot else None
-    roof = ceilings.tflops.get(timing.arithmetic) if ceilings else None
+    tflops = ceilings.tflops if ceilings else {}
+    roof = tflops.get(timing.arithmetic, tflops.get("fp32"))
 
     def number(unit: str, of_ms: Callable[[float], float] | None) -> Number:
         if of_ms is None:
@@ -115,9 +122,75 @@ def row_of(timing: Timing, shown: Shown) -> Row:
         "bytes": plain(timing.bytes, "B"),
         "intensity": plain(timing.flops / timing.bytes if timing.bytes else None, "FLOP/B"),
         "n": plain(timing.n, "count"),
+        "registers": plain(timing.config.get("registers"), "count"),
+        "spills": plain(timing.config.get("spills"), "count"),
+        "shared": plain(timing.config.get("shared"), "capacity"),
+        "warps": plain(timing.config.get("num_warps"), "count"),
+        "occupancy": plain(occupancy_of(timing, shown.machine), "share"),
     }
     case = (timing.case,) if timing.case else ()
     return Row((*case, timing.candidate, *(str(value) for value in timing.at.values())), fields)
+
+
+def occupancy_of(timing: Timing, machine: Machine) -> float | None:
+    """Theoretical, of the one kernel that was launched; None where it or the GPU is not known."""
+    architecture = BY_CAPABILITY.get(machine.device.capability)
+    known = {"registers", "shared", "num_warps"} <= timing.config.keys()
+    if architecture is None or not architecture.is_nvidia or not known:
+        return None
+    return occupancy(
+        architecture,
+        registers=timing.config["registers"],
+        shared=timing.config["shared"],
+        warps=timing.config["num_warps"],
+    ).share
+
+
+GLOBAL_LOAD = re.compile(r"ld\.global|global_load|buffer_load")
+WIDTH = re.compile(r"(?:\.v(?P<many>\d))?\.[bfus](?P<bits>\d+)$|dword(?:x(?P<words>\d))?$")
+
+
+def widest_load(counts: Mapping[str, int]) -> int | None:
+    """Bytes that one lane brings with its widest load from memory; None where none is known."""
+    widths = [width(name) for name in counts if GLOBAL_LOAD.match(name)]
+    return max((w for w in widths if w), default=None)
+
+
+def width(name: str) -> int:
+    """`ld.global.v4.b32` → 16, `global_load_dwordx4` → 16; 0 for what is not understood."""
+    found = WIDTH.search(name)
+    if not found:
+        return 0
+    if found["bits"]:
+        return int(found["many"] or 1) * int(found["bits"]) // 8
+    return 4 * int(found["words"] or 1)
+
+
+def lowering_row(lowering: Lowering, shown: Shown) -> Row:
+    """registers, spills, shared, and of the PTX (or AMD's code): instructions, loads from memory,
+    the widest of them, and fused multiply-adds.
+    """
+    counts, passport = lowering.machine_code, replace(of_shown(shown), config=lowering.target)
+
+    def number(value: float | None, unit: str = "count") -> Number:
+        return Number(ref="", value=value, unit=unit, badge=shown.badge, passport=passport)
+
+    def matching(pattern: str) -> int:
+        return sum(count for name, count in counts.items() if re.match(pattern, name))
+
+    at = (str(value) for value in lowering.at.values())
+    return Row(
+        (lowering.candidate, lowering.kernel, lowering.target, *at),
+        {
+            "registers": number(lowering.registers),
+            "spills": number(lowering.spills, "capacity"),
+            "shared": number(lowering.shared, "capacity"),
+            "instructions": number(sum(counts.values())),
+            "loads": number(matching(GLOBAL_LOAD.pattern)),
+            "widest": number(widest_load(counts), "B"),
+            "fma": number(matching(r"fma\.|v_fma|v_pk_fma")),
+        },
+    )
 
 
 def flags_of(timing: Timing, ceilings: Ceilings | None) -> tuple[str, ...]:

@@ -213,11 +213,17 @@ class Profile(Measure):
 
 @dataclass(frozen=True)
 class Trace(Measure):
-    """Python → PTX: the lowering of each candidate's kernels, for named targets."""
+    """Python → machine code: the lowering of each candidate's kernels, at every size and target.
+
+    targets: `talk.hardware.BY_TARGET` names them; `device` is the GPU that is here, if one is.
+    sizes: replace the case's own. whole: targets whose text is kept, and not its figures alone.
+    """
 
     kind: ClassVar[str] = "trace"
     _: KW_ONLY
     targets: tuple[str, ...] = ("sm_90",)
+    sizes: tuple[Mapping[str, int], ...] = ()
+    whole: tuple[str, ...] = ("device", "sm_90")
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Sentences that depend on numbers: templates over references, evaluated on reading.
 
 `{{ n('blocks[256].gbps') }}` prints a number, `{% if n('a.time') < n('b.time') %}` chooses
-words by it, `{{ n('a.time') / n('b.time') }}` prints a ratio, `tie(a, b)` says that two
-cannot be told apart. Templates travel in records, and records from elsewhere are not
+words by it, `{{ n('a.time') / n('b.time') }}` prints a ratio, `*` a product, `tie(a, b)` says that
+two cannot be told apart. Templates travel in records, and records from elsewhere are not
 trusted: only the few constructs listed in `ALLOWED` are evaluated, so none can loop,
 call or reach out.
 """
@@ -31,6 +31,7 @@ ALLOWED = (
     nodes.Or,
     nodes.Not,
     nodes.Div,
+    nodes.Mul,
     nodes.Const,
     nodes.Name,
     nodes.Call,

@@ -25,6 +25,8 @@ class State:
     done, failed: steps performed in this talk. queued: a press waits for the running step,
     and then until its outcome, which `landed` at that second, has been seen.
     view: `step`, `help` or `jump`. rows: height of the scrolled part; extent: lines in it.
+    traced, form, variant: where a trace is looked at: the Python line, the form, the kernel and
+    target, each counted on and on; whole: that form from its first line to its last.
     """
 
     sections: tuple[SectionOutline, ...] = ()
@@ -50,6 +52,10 @@ class State:
     scroll: int = 0
     rows: int = 1
     extent: int = 0
+    traced: int = 0
+    form: int = 0
+    variant: int = 0
+    whole: bool = False
     message: str = ""
     started: float = 0.0
     now: float = 0.0
@@ -82,6 +88,18 @@ class State:
             or not self.step.performed
             or self.address in self.done
             or self.address in self.failed
+        )
+
+    @property
+    def tracing(self) -> bool:
+        """Whether a trace is on screen."""
+        step = self.step
+        return (
+            step is not None
+            and step.kind == "trace"
+            and self.address in self.done
+            and self.view == "step"
+            and not self.code
         )
 
     @property
@@ -234,6 +252,17 @@ KEYS = {
 }
 """Esc and F5 are missing on purpose: presenter remotes send them in turn."""
 
+TRACE_KEYS = {
+    "down": "trace-line",
+    "j": "trace-line",
+    "up": "trace-line-back",
+    "k": "trace-line-back",
+    "tab": "trace-form",
+    "v": "trace-variant",
+    "w": "trace-whole",
+}
+"""On a trace that is shown: it is walked through, and scrolled where a form is shown whole."""
+
 DIGITS = ("1", "2", "3", "4", "5", "6", "7", "8", "9")
 
 STRAY = ("escape", "f5")
@@ -278,7 +307,16 @@ def _press(state: State, key: str) -> Result:
     # Some keyboards have a key for ², which is a digit too, and no number.
     if key in DIGITS and state.step and state.step.choices:
         return _vote(state, DIGITS.index(key) + 1)
-    return _command(state, KEYS.get(key, ""), *state.address)
+    return _command(state, _named(state, key), *state.address)
+
+
+def _named(state: State, key: str) -> str:
+    """What a key means here."""
+    here = TRACE_KEYS if state.tracing else {}
+    # A form that is shown whole is scrolled, like all that is long.
+    if state.whole and KEYS.get(key, "").startswith("scroll"):
+        here = {}
+    return here.get(key, KEYS.get(key, ""))
 
 
 def _command(state: State, name: str, section: int, slug: str) -> Result:
@@ -312,6 +350,7 @@ def _go(state: State, to: Address) -> Result:
     if to not in state.addresses:
         return replace(state, message=f"There is no step {to[0]}/{to[1]}."), ()
     state = replace(state, section=to[0], slug=to[1], scroll=0, view="step", typed="", message="")
+    state = replace(state, traced=0, form=0, variant=0, whole=False)
     moved: tuple[Effect, ...] = (Keep(record.Event(kind="move", section=to[0], step=to[1])),)
     state, effects = _asked(state)
     return state, moved + effects
@@ -443,6 +482,11 @@ COMMANDS: dict[str, Callable[[State, Address], Result]] = {
         if state.running
         else (state, (Shell(*address),))
     ),
+    "trace-line": lambda state, _: (replace(state, traced=state.traced + 1), ()),
+    "trace-line-back": lambda state, _: (replace(state, traced=state.traced - 1), ()),
+    "trace-form": lambda state, _: (replace(state, form=state.form + 1, scroll=0), ()),
+    "trace-variant": lambda state, _: (replace(state, variant=state.variant + 1, scroll=0), ()),
+    "trace-whole": lambda state, _: (replace(state, whole=not state.whole, scroll=0), ()),
     "quit": lambda state, _: (replace(state, over=True), (Leave(),)),
     "scroll-down": lambda state, _: _scrolled(state, state.scroll + 1),
     "scroll-up": lambda state, _: _scrolled(state, state.scroll - 1),

@@ -56,7 +56,7 @@ def test_light_needs_neither_torch_nor_triton(venv, capsys):
     pip = Pip()
     ensure("light", venv, pip, "linux")
     [call] = pip.calls
-    assert asked(call) == {"rich", "jinja2", "pygments", "prompt_toolkit", "pyreveal"}
+    assert asked(call) == {"rich", "jinja2", "pygments", "prompt_toolkit", "pyreveal", "plotille"}
     assert call[call.index("--constraint") + 1] == str(install.CONSTRAINTS)
     assert stamp(venv) == "light"
     assert "a few seconds" in capsys.readouterr().out

@@ -203,49 +203,92 @@ def test_a_kernel_uses_no_plain_globals(name):
 
 
 TARGETS = ("sm_80", "sm_90", "gfx942")
+EVERY_TARGET = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120", "gfx942")
+
+# Launcher → the function that makes its inputs, and their size.
+LAUNCHERS = {
+    "every_kernel": ("vectors", {"n": 2**20}),
+    "every_row_kernel": ("rows", {"n": 4096}),
+    "every_product": ("two_matrices", {"n": 4096}),
+}
+
+
+def lower(launcher, targets):
+    inputs, size = LAUNCHERS.get(launcher, LAUNCHERS["every_product"])
+    return lower_apart(
+        Request(
+            module="tests.every_kernel",
+            function=launcher,
+            inputs=inputs,
+            size=size,
+            targets=targets,
+            timeout_s=400,
+        )
+    )
 
 
 @pytest.fixture(scope="module")
 def lowered():
     """By another process, as nothing compiles where kernels are interpreted."""
-    return lower_apart(
-        Request(
-            module="tests.every_kernel",
-            function="every_kernel",
-            inputs="vectors",
-            size={"n": 2**20},
-            targets=TARGETS,
-        )
-    )
+    return tuple(one for launcher in LAUNCHERS for one in lower(launcher, TARGETS))
 
 
 def test_every_kernel_compiles_for_every_target(lowered):
-    names = {name.split(".")[-1] for name in KERNELS} | {"unmasked_kernel"}
+    launched = {name.split(".")[-1] for name in KERNELS if name.endswith("_kernel")}
+    names = launched | {"unmasked_kernel"}
     assert [one.failure for one in lowered] == [""] * len(lowered)
     assert {(one.kernel, one.target) for one in lowered} == {(n, t) for n in names for t in TARGETS}
     assert all(one.fits and not one.spills for one in lowered)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", [*LAUNCHERS, "every_configuration"])
+def test_every_kernel_and_configuration_on_every_target(launcher):  # case E8
+    from demos.kernels.matmul import fitting, shared_bytes
+
+    for one in lower(launcher, EVERY_TARGET):
+        if one.kernel == "matmul_grouped_kernel":
+            # A configuration that is offered for so much shared memory has room in it.
+            offered = [shared_bytes(config, 2) for config in fitting(one.shared_limit)]
+            assert one.fits or one.shared > max(offered)
+        else:
+            assert not one.failure and one.fits, (one.kernel, one.target, one.failure)
+
+
 def offsets(lowering):
-    """The types of what is added to pointers, where that is a block."""
+    """The types of what is added to pointers."""
     ttir = next(stage.text for stage in lowering.stages if stage.name == "ttir")
-    return set(re.findall(r"tt\.addptr .*tensor<\d+x(i\d+)>", ttir))
+    return set(re.findall(r"tt\.addptr [^:]*: [^,]*, (?:tensor<[\dx]+x)?(i\d+)", ttir))
+
+
+# One element a program: a grid has fewer than 2^31. A chain's offsets are single ones.
+NO_BLOCKS = ("add_naive_kernel", "nothing_kernel", "chain_kernel")
+# Columns, and steps along k within a tile: always fewer than 2^31.
+WITHIN_A_ROW = ("layer_norm", "matmul", "softmax")
 
 
 def test_offsets_are_safe_beyond_2_31_elements(lowered):  # case K1
-    found = {one.kernel: offsets(one) for one in lowered}
-    wrong = found.pop("unmasked_kernel")
-    # One program an element needs no more than 32: a grid has fewer than 2^31 programs.
-    del found["add_naive_kernel"], found["nothing_kernel"]
-    assert wrong == {"i32"}
-    assert len(found) == 3 and all(seen == {"i64"} for seen in found.values())
+    found = {one.kernel: offsets(one) for one in lowered if one.kernel not in NO_BLOCKS}
+    assert found.pop("unmasked_kernel") == {"i32"}
+    for kernel, seen in found.items():
+        assert "i64" in seen, kernel
+        assert seen == {"i64"} or kernel.startswith(WITHIN_A_ROW), (kernel, seen)
 
 
-def test_a_block_is_loaded_in_vectors(lowered):
-    for kernel in ("add_kernel", "add_relu_kernel"):
-        found = next(one for one in lowered if (one.kernel, one.target) == (kernel, "sm_90"))
-        ptx = next(stage for stage in found.stages if stage.name == "ptx")
-        assert {"ld.global.v4.b32", "st.global.v4.b32"} <= ptx.counts.keys()
+@pytest.mark.parametrize(
+    "kernel",
+    ["add_kernel", "add_relu_kernel", "multiply_add_kernel", "bias_relu_kernel"],
+)
+def test_a_block_is_loaded_in_vectors(lowered, kernel):
+    found = next(one for one in lowered if (one.kernel, one.target) == (kernel, "sm_90"))
+    assert {"ld.global.v4.b32", "st.global.v4.b32"} <= found.counts["ptx"].keys()
+
+
+def test_a_fused_multiply_add_is_one_instruction(lowered):
+    found = next(
+        one for one in lowered if (one.kernel, one.target) == ("multiply_add_kernel", "sm_90")
+    )
+    assert found.counts["ptx"]["fma.rn.f32"] == 4  # one for each element of a lane
 
 
 BEYOND = """

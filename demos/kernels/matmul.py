@@ -67,12 +67,12 @@ def matmul_tiled_kernel(
 
     total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
     for done in range(0, depth, BLOCK_K):
-        a = tl.load(a_tile, k[None, :] < depth - done, other=0.0).to(TYPE)
-        b = tl.load(b_tile, k[:, None] < depth - done, other=0.0).to(TYPE)
+        a = tl.load(a_tile, k[None, :] < depth - done, other=0.0)
+        b = tl.load(b_tile, k[:, None] < depth - done, other=0.0)
+        a, b = a.to(TYPE), b.to(TYPE)
         total = tl.dot(a, b, total, input_precision="ieee")
         a_tile += BLOCK_K * a_k
         b_tile += BLOCK_K * b_k
-
     inside = (row < rows) & (col < cols)
     tl.store(out_ptr + row * cols + col, total, inside)
 
@@ -193,10 +193,14 @@ def tuned(limit, element):
     )(matmul_grouped_kernel)
 
 
+LARGE = 2**20
+"""Elements of a product from which tuning pays: under it, trying costs more than it gains."""
+
+
 def matmul(a, b):
-    if not a.is_cuda:
-        return matmul_grouped(a, b, **CONFIGS[-1])  # nothing can be timed
     a, b, out = factors(a, b)
+    if not a.is_cuda or out.numel() < LARGE:
+        return matmul_grouped(a, b, **CONFIGS[-1])
     rows, cols = out.shape
     properties = torch.cuda.get_device_properties(a.device)
     limit = getattr(properties, "shared_memory_per_block_optin", 64 * 1024)

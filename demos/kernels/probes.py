@@ -21,7 +21,10 @@ def torch_arithmetic(x, k):
 
 
 @triton.jit
-def arithmetic_kernel(out_ptr, x_ptr, n, keep, K: tl.constexpr, BLOCK: tl.constexpr):
+def arithmetic_kernel(
+    out_ptr, x_ptr, n, keep,
+    K: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
     first = tl.program_id(0).to(tl.int64) * BLOCK
     i = first + tl.arange(0, BLOCK)
     inside = i < n
@@ -128,12 +131,15 @@ def torch_working_set(x, repetitions):
 
 
 @triton.jit
-def working_set_kernel(out_ptr, x_ptr, n, repetitions, stride, CHUNK: tl.constexpr):
+def working_set_kernel(
+    out_ptr, x_ptr, n, repetitions, stride,
+    CHUNK: tl.constexpr,
+):  # fmt: skip
     mine = tl.program_id(0).to(tl.int64)
     total = tl.zeros((CHUNK,), tl.float32)
 
     for turn in range(repetitions):
-        # Another chunk each time: its own would come out of the L1 cache.
+        # Another chunk each time: its own would come out of L1.
         chunk = (mine + turn * stride) % tl.num_programs(0)
         i = chunk * CHUNK + tl.arange(0, CHUNK)
         total += tl.load(x_ptr + i, i < n, other=0.0)

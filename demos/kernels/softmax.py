@@ -28,13 +28,16 @@ def softmax_in_five(x):
 
 
 @triton.jit
-def softmax_kernel(out_ptr, x_ptr, rows, cols, stride, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def softmax_kernel(
+    out_ptr, x_ptr, rows, cols, stride,
+    ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
     first = tl.program_id(0).to(tl.int64) * ROWS
     row = first + tl.arange(0, ROWS)[:, None]
     col = tl.arange(0, BLOCK)[None, :]
     inside = (row < rows) & (col < cols)
 
-    # Padding is minus infinity: the maximum passes over it, its exp is 0.
+    # Padding is -inf: no maximum, and its exp is 0.
     x = tl.load(x_ptr + row * stride + col, inside, other=-float("inf"))
     x = x.to(tl.float32)
 
@@ -45,7 +48,10 @@ def softmax_kernel(out_ptr, x_ptr, rows, cols, stride, ROWS: tl.constexpr, BLOCK
 
 
 @triton.jit
-def softmax_looped_kernel(out_ptr, x_ptr, cols, stride, BLOCK: tl.constexpr):
+def softmax_looped_kernel(
+    out_ptr, x_ptr, cols, stride,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     col = tl.arange(0, BLOCK)
     low = -float("inf")
@@ -56,7 +62,7 @@ def softmax_looped_kernel(out_ptr, x_ptr, cols, stride, BLOCK: tl.constexpr):
         x = tl.load(x_ptr + row * stride + i, i < cols, other=low)
         x = x.to(tl.float32)
         before, top = base, tl.maximum(top, tl.max(x, axis=0))
-        base = tl.where(top == low, 0.0, top)  # -inf - -inf is no number
+        base = tl.where(top == low, 0.0, top)  # -inf - -inf is NaN
         total = total * tl.exp(before - base)
         total += tl.sum(tl.exp(x - base), axis=0)
 
@@ -68,7 +74,10 @@ def softmax_looped_kernel(out_ptr, x_ptr, cols, stride, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def softmax_unshifted_kernel(out_ptr, x_ptr, cols, stride, BLOCK: tl.constexpr):
+def softmax_unshifted_kernel(
+    out_ptr, x_ptr, cols, stride,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     col = tl.arange(0, BLOCK)
     inside = col < cols

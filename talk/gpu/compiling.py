@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from talk.gpu.launches import Launch
+from talk.gpu.launches import Launch, Specialised
 from talk.gpu.linemap import (
     MNEMONIC,
     Home,
@@ -34,9 +34,11 @@ def lower(launch: Launch, target: Target, candidate: str = "") -> Lowering:
     registers: per thread. spills: bytes of stack per thread. shared: bytes per program.
     Raises whatever Triton raises for a kernel that does not compile (`talk.gpu.reasons`).
     """
-    compiled = _compiled(launch, target)
+    told = launch.specialised(target)
+    compiled = _compiled(launch, told, target)
     registers, spills = _resources(compiled.asm)
     num_warps = compiled.metadata.num_warps
+    forms = _rows(compiled.asm, launch.kernel)
     return Lowering(
         candidate=candidate,
         kernel=launch.name,
@@ -46,16 +48,17 @@ def lower(launch: Launch, target: Target, candidate: str = "") -> Lowering:
         shared=compiled.metadata.shared,
         shared_limit=target.shared_limit,
         num_warps=num_warps,
-        stages=_stages(compiled.asm, launch.kernel),
+        stages=tuple(_stage(name, rows) for name, rows in forms.items()),
+        signature=_signature(told),
+        counts={name: counts for name, rows in forms.items() if (counts := _counts(name, rows))},
         failure=_too_many_threads(num_warps * target.warp_size, target),
     )
 
 
-def _compiled(launch: Launch, target: Target) -> Any:
+def _compiled(launch: Launch, told: Specialised, target: Target) -> Any:
     from triton import compile
     from triton.compiler import ASTSource
 
-    told = launch.specialised(target)
     source = ASTSource(launch.kernel, told.signature, told.constexprs, told.attributes)
     return compile(source, target=target.for_triton(), options=told.options.__dict__)
 
@@ -100,10 +103,21 @@ def _tool(name: str, cubin: bytes, *options: str) -> str:
 # What it looks like
 
 
-def _stages(asm: dict[str, Any], kernel: Any) -> tuple[Stage, ...]:
+def _rows(asm: dict[str, Any], kernel: Any) -> dict[str, list[Row]]:
     lines, first = inspect.getsourcelines(kernel.fn)
-    at = home(asm["ttir"], first, first + len(lines) - 1)
-    return tuple(_stage(name, rows) for name, rows in _forms(asm, at).items())
+    return _forms(asm, home(asm["ttir"], first, first + len(lines) - 1))
+
+
+def _signature(told: Specialised) -> dict[str, str]:
+    """Argument → "*fp32, divisible by 16", "i32" or, of a constexpr, its value."""
+    words = {}
+    for position, (name, kind) in enumerate(told.signature.items()):
+        facts = dict(told.attributes.get((position,), ()))
+        divisible = facts.get("tt.divisibility")
+        value = told.constexprs.get((position,))
+        plain = str(value) if kind == "constexpr" else str(kind)
+        words[name] = f"{plain}, divisible by {divisible}" if divisible else plain
+    return words
 
 
 def _forms(asm: dict[str, Any], at: Home) -> dict[str, list[Row]]:
@@ -128,7 +142,6 @@ def _stage(name: str, rows: list[Row]) -> Stage:
         name=name,
         text=without_paths("\n".join(row.text for row in rows)).rstrip(),
         lines=tuple((n, row.line) for n, row in enumerate(rows, 1) if row.line is not None),
-        counts=_counts(name, rows),
     )
 
 

@@ -54,6 +54,12 @@ def capability(told: Any) -> str:
     return f"{told.major}.{told.minor}"
 
 
+def target() -> str:
+    """This GPU as the compiler names it: `sm_90`, `gfx942`."""
+    found = capability(torch.cuda.get_device_properties(0))
+    return found if torch.version.hip else f"sm_{found.replace('.', '')}"
+
+
 def triton_properties() -> dict[str, int]:
     """What Triton's driver says of device 0: kHz, bits, bytes."""
     active: Any = triton.runtime.driver.active

@@ -72,7 +72,7 @@ def compared(step: Measure, blank: Outcome, stand: Stand) -> Outcome:
     """What compares candidates on one case."""
     match step:
         case Trace():
-            return replace(blank, lowerings=lowered(step, step.targets, stand))
+            return traced(step, blank, stand)
         case Traffic():
             return counted(step, blank, stand)
         case Tune():
@@ -100,7 +100,10 @@ def left_out(blank: Outcome, names: tuple[str, ...]) -> Outcome:
 def predicted(step: Predict, ceilings: Ceilings | None) -> Prediction:
     if ceilings is None:
         return Prediction(model=None, reason="no ceilings were measured, here or in a recording")
-    return Prediction(model=float(step.model(ceilings)))
+    try:
+        return Prediction(model=float(step.model(ceilings)))
+    except LookupError as error:  # a ceiling that this machine lacks
+        return Prediction(model=None, reason=str(error.args[0]))
 
 
 def ran(step: Run, blank: Outcome, stand: Stand) -> Outcome:
@@ -323,7 +326,42 @@ def with_compiled(step: Measure, outcome: Outcome, stand: Stand) -> Outcome:
     if stand.live or outcome.failure:
         return outcome
     found = lowered(step, (COMPILE_FOR,), stand)
-    return replace(outcome, lowerings=tuple(replace(lowering, stages=()) for lowering in found))
+    plain = (replace(lowering, stages=(), signature={}, counts={}) for lowering in found)
+    # A kernel that is launched 32 times over is compiled, and told of, once.
+    return replace(outcome, lowerings=tuple(unique(plain)))
+
+
+def unique(found: Iterable[Lowering]) -> list[Lowering]:
+    kept: list[Lowering] = []
+    for lowering in found:
+        if lowering not in kept:
+            kept.append(lowering)
+    return kept
+
+
+def traced(step: Trace, blank: Outcome, stand: Stand) -> Outcome:
+    """At every size, for every target; the GPU that is here first, where one is."""
+    device = device_target() if stand.live else ""
+    named = (device if target == "device" else target for target in step.targets)
+    targets = tuple(dict.fromkeys(target for target in named if target))
+    whole = {device if target == "device" else target for target in step.whole}
+    found: list[Lowering] = []
+    for size in step.sizes or (step.case.size,):
+        at = dict(size) if step.sizes else {}
+        for lowering in lowered(step, targets, stand, {**step.case.size, **size}):
+            stages = lowering.stages if lowering.target in whole else ()
+            found.append(replace(lowering, stages=stages, at=at))
+    missing = "device" in step.targets and not device
+    note = "no GPU here: compiled for the named targets alone" if missing else blank.note
+    mode = blank.mode if stand.live else "compiled"
+    return replace(blank, mode=mode, lowerings=tuple(found), note=note)
+
+
+def device_target() -> str:
+    """What Triton compiles for on this GPU, or nothing."""
+    from talk.gpu.machine import target
+
+    return target()
 
 
 def kernel_free(lowering: Lowering) -> bool:
@@ -331,7 +369,12 @@ def kernel_free(lowering: Lowering) -> bool:
     return not lowering.kernel and lowering.failure.endswith("launches no Triton kernel.")
 
 
-def lowered(step: Measure, targets: tuple[str, ...], stand: Stand) -> tuple[Lowering, ...]:
+def lowered(
+    step: Measure,
+    targets: tuple[str, ...],
+    stand: Stand,
+    size: Mapping[str, int] | None = None,
+) -> tuple[Lowering, ...]:
     """In a process that never interprets."""
     stand.bench.progress(f"compiling for {', '.join(targets)}", None)
     point = compiled_at(step)
@@ -339,7 +382,7 @@ def lowered(step: Measure, targets: tuple[str, ...], stand: Stand) -> tuple[Lowe
         module=stand.module,
         step=step.slug,
         targets=targets,
-        size=dict(point.size),
+        size=dict(size or point.size),
         keywords=dict(point.keywords),
         timeout_s=step.deadline_s / 2,
     )

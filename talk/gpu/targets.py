@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-KIB = 1024
+from talk.hardware import BY_TARGET
 
 THREADS_LIMIT = 1024
 """Threads of one program, on every target below: Triton compiles more, no GPU starts them."""
@@ -26,7 +26,7 @@ class Target:
     @property
     def warp_size(self) -> int:
         """Threads of a warp; AMD's CDNA calls it a wavefront."""
-        return 32 if self.is_nvidia else 64
+        return BY_TARGET[self.name].warp_size
 
     def for_triton(self) -> Any:
         """The same as `triton.backends.compiler.GPUTarget`."""
@@ -37,20 +37,7 @@ class Target:
         return GPUTarget("hip", self.name, self.warp_size)
 
 
-# NVIDIA: "Maximum amount of shared memory per thread block", CUDA C++ Programming Guide, Technical
-# Specifications per Compute Capability. AMD: column "LDS", ROCm, AMD GPU specifications.
-SHARED_LIMITS = {
-    "sm_75": 64 * KIB,
-    "sm_80": 163 * KIB,
-    "sm_86": 99 * KIB,
-    "sm_87": 163 * KIB,
-    "sm_89": 99 * KIB,
-    "sm_90": 227 * KIB,
-    "sm_100": 227 * KIB,
-    "sm_103": 227 * KIB,
-    "sm_120": 99 * KIB,
-    "sm_121": 99 * KIB,
-    "gfx942": 64 * KIB,
+TARGETS = {
+    name: Target(name=name, shared_limit=architecture.shared_per_block)
+    for name, architecture in BY_TARGET.items()
 }
-
-TARGETS = {name: Target(name=name, shared_limit=limit) for name, limit in SHARED_LIMITS.items()}

@@ -31,6 +31,10 @@ AGREE = 0.01
 until windows of 50 ms agree within 1 %, or 3 s."""
 
 
+RESOLUTION_MS = 5e-4
+"""Of an event's clock (CUDA Runtime API, cudaEventElapsedTime): no median is known better."""
+
+
 class Timer(Protocol):
     """Takes samples. clock: `device`, `hot` or `wall`, as `talk.outcome.Timing` names it."""
 
@@ -120,7 +124,8 @@ class Samples:
         return max(1, min(ROUND_MOST, round(ROUND_MS / max(self.guess_ms, 1e-6))))
 
     def settled(self, budget: Budget) -> bool:
-        return len(self.ms) >= budget.samples and noise(self.ms) < budget.noise
+        least = RESOLUTION_MS / max(quantile(self.ms, 0.5), 1e-12)
+        return len(self.ms) >= budget.samples and noise(self.ms) < max(budget.noise, least)
 
     def flags(self, budget: Budget) -> tuple[str, ...]:
         noisy = () if self.settled(budget) else ("noisy",)

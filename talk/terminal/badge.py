@@ -33,6 +33,10 @@ def provenance(badge: Badge, machine: Machine, at: str) -> Text:
 
 def source(shown: Shown) -> Text:
     """The heading of everything one outcome shows."""
+    if shown.outcome.mode == "compiled":
+        return mark(shown.badge).append(
+            "  compiled for the targets named, which needs no GPU", "quiet"
+        )
     text = provenance(shown.badge, shown.machine, shown.at)
     # Why is said above it, by the outcome that it stands in for.
     return text.append("; stands in for what is missing here", "quiet") if shown.reason else text

@@ -20,21 +20,32 @@ from talk.terminal import question
 from talk.terminal.badge import missing, source
 from talk.terminal.clean import clean, line, styled, words
 from talk.terminal.code import code
+from talk.terminal.collected import collected
 from talk.terminal.failure import failure
 from talk.terminal.outcome import outcome, unrepeated
 from talk.terminal.ruled import Ruled
+from talk.terminal.trace import Look
 
 Blocks = Iterator[RenderableType]
 
 
 @dataclass(frozen=True)
 class Scene:
-    """One step, and all that its screen may draw on."""
+    """One step, and all that its screen may draw on. walked: by keys, and not on a page."""
 
     state: State
     reading: Reading
     section: SectionOutline
     step: StepOutline
+    walked: bool = True
+
+    @property
+    def look(self) -> Look | None:
+        """Where in a trace one looks; None on a page, where no key moves."""
+        state = self.state
+        if not self.walked:
+            return None
+        return Look(traced=state.traced, form=state.form, variant=state.variant, whole=state.whole)
 
     @property
     def shown(self) -> tuple[Shown, ...]:
@@ -95,9 +106,12 @@ def step(scene: Scene) -> Blocks:
         yield words(scene.step.text.strip())
     if scene.step.kind == "predict":
         yield question.question(asked(scene, scene.step))
+    elif scene.step.kind == "collect":
+        yield collected(scene.step, scene.state, scene.reading)
     else:
         yield from outcomes(scene)
-    if scene.code:
+    # A trace shows its code itself, line by line.
+    if scene.code and not (scene.state.tracing and scene.walked):
         yield code(scene.code)
 
 
@@ -109,7 +123,9 @@ def outcomes(scene: Scene) -> Blocks:
     if not found:
         return
     kept = unrepeated(found)
-    blocks = [[*outcome(s, scene.reading, scene.step.phase, again(scene))] for s in kept]
+    blocks = [
+        [*outcome(s, scene.reading, scene.step.phase, again(scene), scene.look)] for s in kept
+    ]
     yield from (first for first, *_ in blocks)
     if unmeasured(found):
         yield missing()

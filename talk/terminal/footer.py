@@ -39,7 +39,10 @@ def keys(state: State, scrolls: bool) -> Iterator[Key]:
         yield from (("enter", "go"), ("↑↓", "choose"), ("Esc", "leave"))
         return
     yield from of_step(state) if state.view == "step" else [("any key", "back")]
-    if scrolls:
+    if state.tracing:
+        move = ("↑↓", "scroll" if state.whole else "line")
+        yield from (move, ("Tab", "form"), ("v", "kernel"), ("w", "whole"))
+    elif scrolls:
         yield ("↑↓", "scroll")
     if state.view == "step":
         yield from (("g", "jump"), ("c", "code"), ("n", "notes"), ("b", "blank"))

@@ -17,8 +17,8 @@ from talk.stage import Address, State
 from talk.terminal.badge import mark, provenance
 from talk.terminal.clean import clean, styled
 from talk.terminal.grid import Grid, Head
-from talk.terminal.measurement import Result, results
 from talk.terminal.palette import style_of
+from talk.terminal.results import Result, results
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from prompt_toolkit.key_binding.key_processor import KeyPress
 
-NAMES = {"c-m": "enter", "c-j": "enter", "c-h": "backspace", "c-c": "ctrl-c", " ": "space"}
+NAMES = {
+    "c-m": "enter",
+    "c-j": "enter",
+    "c-h": "backspace",
+    "c-i": "tab",
+    "c-c": "ctrl-c",
+    " ": "space",
+}
 """prompt_toolkit's name → the stage's, where they differ."""
 
 PATIENCE_S = 0.1

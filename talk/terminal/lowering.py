@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -9,6 +11,9 @@ from talk import look
 from talk.outcome import Lowering, Stage
 from talk.terminal.clean import clean, styled, words
 from talk.terminal.ruled import Ruled
+
+MOST = 8
+"""Families of instructions that are named."""
 
 LAST = ("ptx", "amdgcn")
 """The forms shown in full; the others are named with their length."""
@@ -21,7 +26,7 @@ def lowering(lowered: Lowering) -> RenderableType:
     parts: list[RenderableType] = [head, Text(takes(lowered))]
     if not lowered.fits:
         parts.append(styled("✗ more shared memory than the target has", "missing"))
-    parts += [words(counted(stage), "quiet") for stage in lowered.stages]
+    parts += [words(counted(*each), "quiet") for each in lowered.counts.items()]
     parts += [Ruled(words(stage.text.strip("\n"))) for stage in lowered.stages if full(stage)]
     return Group(*parts)
 
@@ -41,12 +46,11 @@ def takes(lowered: Lowering) -> str:
     )
 
 
-def counted(stage: Stage) -> str:
-    """ "PTX, 52 lines: ld.global.v4 2, st.global 1"."""
-    lines = len(stage.text.strip("\n").split("\n")) if stage.text else 0
-    counts = ", ".join(f"{name} {count:,}" for name, count in stage.counts.items())
-    length = f"{lines:,} line" + ("" if lines == 1 else "s")
-    return f"{stage.name.upper()}, {length}" + (f": {counts}" if counts else "")
+def counted(name: str, counts: Mapping[str, int]) -> str:
+    """ "PTX: ld.global.v4.b32 2, st.global.b32 1, …", the most frequent first."""
+    told = ", ".join(f"{family} {count:,}" for family, count in list(counts.items())[:MOST])
+    more = f", … {len(counts) - MOST} more" if len(counts) > MOST else ""
+    return f"{name.upper()}, {sum(counts.values()):,} instructions: {told}{more}"
 
 
 if __name__ == "__main__":

@@ -5,8 +5,11 @@ No figure here was measured.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rich.console import Console, RenderableType
 
+from talk.look import Badge
 from talk.outcome import Check, Code, Column, Outcome, Table, Timing
 from talk.reading import Reading
 from talk.record import Ceilings, Device, Event, Machine, Record, SectionOutline, StepOutline
@@ -69,6 +72,40 @@ STATE = State(
 def shown() -> Shown:
     """The made-up outcome as a view draws it."""
     return READING.shown(0, "up")[0]
+
+
+def measured(*timings: Timing) -> Shown:
+    """Made-up timings as a view draws them."""
+    outcome = Outcome(section=0, step="up", mode="live", timings=timings)
+    return Shown(outcome, Badge.RECORDED, MACHINE, "0001-01-01")
+
+
+SWEPT = measured(
+    *(
+        replace(timing("up", 900 / block + 11), at={"block": block})
+        for block in (1, 8, 32, 64, 256)
+    ),
+    *(replace(timing("torch", 14.0), at={"block": block}) for block in (1, 8, 32, 64, 256)),
+)
+TILES = measured(
+    *(
+        replace(timing("up", 900 / (m + n)), at={"m": m, "n": n})
+        for m in (16, 32)
+        for n in (16, 32, 64)
+    )
+)
+TUNED = measured(
+    *(
+        replace(timing("up", ms), at={"block": block, "num_warps": warps})
+        for ms, block, warps in ((11.0, 64, 4), (11.5, 128, 4), (20.0, 128, 8))
+    )
+)
+CASES = measured(
+    *(
+        replace(timing(name, ms), case=case)
+        for case, name, ms in (("x", "naive", 90.0), ("x", "up", 11.0), ("y", "up", 12.0))
+    )
+)
 
 
 def look_at(*renderables: RenderableType) -> None:

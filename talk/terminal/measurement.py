@@ -3,54 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from talk import look
-from talk.number import Number, tie
+from talk.number import tie
 from talk.outcome import Timing
-from talk.rows import CACHED, OVERHEAD, Row, Shown, row_of
+from talk.rows import CACHED, OVERHEAD, Shown
+from talk.terminal.benchmark import benchmark, is_benchmark
 from talk.terminal.chart import Bar, Chart
 from talk.terminal.clean import clean, styled
+from talk.terminal.curve import curve, is_curve
 from talk.terminal.grid import Grid, Head
 from talk.terminal.palette import style_of
-
-FIELDS = ("gbps", "tflops", "time")
-
-
-@dataclass(frozen=True)
-class Result:
-    """One timing with the numbers computed from it."""
-
-    timing: Timing
-    row: Row
-
-    @property
-    def point(self) -> str:
-        """ "block 256", or nothing for a single measurement."""
-        return ", ".join(f"{clean(name)} {value:,}" for name, value in self.timing.at.items())
-
-    @property
-    def name(self) -> str:
-        return " ".join(part for part in (clean(self.timing.candidate), self.point) if part)
-
-    def number(self, field: str) -> Number:
-        return self.row.fields[field]
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        return self.number("time").flags
-
-
-def results(shown: Shown) -> tuple[Result, ...]:
-    return tuple(Result(timing, row_of(timing, shown)) for timing in shown.outcome.timings)
+from talk.terminal.results import Result, ceiling, field_of, results, swept
+from talk.terminal.tiles import grids, is_grid
+from talk.terminal.tuned import is_tuned, tuned
 
 
 def measurement(shown: Shown, phase: str) -> RenderableType:
-    """Every timing of an outcome as a bar, one line each."""
+    """Every timing of an outcome: a curve, a grid or a table of many points, else bars."""
     found = results(shown)
+    if is_benchmark(found):
+        return benchmark(found)
+    if is_grid(found):
+        return grids(found, phase)
+    if is_tuned(found):
+        return tuned(found)
+    if is_curve(found):
+        return curve(found, shown, phase)
     field, sweep = field_of(found), swept(found)
     charts = [
         part for group in grouped(found) for part in charted(group, field, shown, phase, sweep)
@@ -63,6 +45,8 @@ def measurement(shown: Shown, phase: str) -> RenderableType:
 def fine_print(shown: Shown) -> RenderableType:
     """Ties, and how far the samples lie apart."""
     found = results(shown)
+    if is_benchmark(found) or is_tuned(found):
+        return styled(common(found), "quiet")
     ties = best_ties(found, field_of(found)) if swept(found) else pair_ties(found, field_of(found))
     tied = [styled(f"= {words}: their p20–p80 overlap", "strong") for words in ties]
     if swept(found):
@@ -72,17 +56,6 @@ def fine_print(shown: Shown) -> RenderableType:
         [styled(r.name), Text(str(r.number("time"))), styled(detail(r), "quiet")] for r in found
     ]
     return Group(*tied, Grid(heads, rows))
-
-
-def swept(found: Sequence[Result]) -> bool:
-    return any(result.timing.at for result in found)
-
-
-def field_of(found: Sequence[Result]) -> str:
-    """The first rate that any of them has, else the time."""
-    if any(OVERHEAD in result.flags and result.timing.bytes for result in found):
-        return "gbps"
-    return next(f for f in FIELDS if any(r.number(f).value is not None for r in found))
 
 
 def grouped(found: Sequence[Result]) -> list[list[Result]]:
@@ -124,12 +97,6 @@ def nothing(result: Result) -> str:
     """Why there is no rate."""
     said = OVERHEAD if OVERHEAD in result.flags else "not measured"
     return f"{said}, {result.number('time')}"
-
-
-def ceiling(timing: Timing, shown: Shown) -> float | None:
-    """GB/s that this machine was measured to reach for the same traffic mix."""
-    ceilings = shown.machine.ceilings
-    return ceilings.bandwidth_gbps.get(timing.mix) if ceilings else None
 
 
 def detail(result: Result) -> str:
@@ -183,7 +150,7 @@ def best_ties(found: Sequence[Result], field: str) -> list[str]:
     valued = [r for r in found if r.number(field).value is not None and CACHED not in r.flags]
     if not valued:
         return []
-    choose = min if field == "time" else max
+    choose = min if field in ("time", "each") else max
     best = choose(valued, key=lambda r: float(r.number(field)))
     tied = [r.name for r in valued if r is not best and tie(r.number(field), best.number(field))]
     return [f"{best.name} is best, a tie with {', '.join(tied)}"] if tied else []

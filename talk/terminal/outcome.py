@@ -19,24 +19,29 @@ from talk.terminal.failure import failure, prints
 from talk.terminal.lowering import lowering
 from talk.terminal.measurement import fine_print, measurement
 from talk.terminal.ruled import Ruled
+from talk.terminal.trace import Look, trace
 from talk.terminal.typed_table import typed_table
 
 
-def outcome(shown: Shown, reading: Reading, phase: str, again: str) -> Iterator[RenderableType]:
+def outcome(
+    shown: Shown, reading: Reading, phase: str, again: str, look: Look | None = None
+) -> Iterator[RenderableType]:
     """Blocks to be set apart by a blank line, the figures in the first.
 
-    again: what the keys offer after a failure.
+    again: what the keys offer after a failure. look: where in a trace; None on a page.
     """
     done = shown.outcome
     failed = [failure(done.failure, again, done.output)] if done.failure else []
-    found = [*parts(shown, reading, phase)]
+    found = [*parts(shown, reading, phase, look)]
     if not found and not failed:
         found = [styled("nothing to show", "quiet")]
     yield Group(source(shown), *failed, *found[:1])
     yield from found[1:]
 
 
-def parts(shown: Shown, reading: Reading, phase: str) -> Iterator[RenderableType]:
+def parts(
+    shown: Shown, reading: Reading, phase: str, look: Look | None
+) -> Iterator[RenderableType]:
     done, judged = shown.outcome, untold(shown.outcome)
     interpreted = shown.badge is Badge.SIMULATED
     if judged and interpreted:
@@ -47,7 +52,10 @@ def parts(shown: Shown, reading: Reading, phase: str) -> Iterator[RenderableType
     if done.table:
         yield typed_table(done.table)
     yield from counters(shown, reading)
-    yield from (lowering(each) for each in done.lowerings)
+    if any(each.counts for each in done.lowerings):
+        yield trace(done.lowerings, done.code, look or Look(), walked=look is not None)
+    else:
+        yield from (lowering(each) for each in done.lowerings)
     yield from said(shown)
     if judged and not interpreted:
         yield checks(judged)

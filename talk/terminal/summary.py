@@ -12,7 +12,7 @@ from talk.reading import Reading
 from talk.stage import Address, State
 from talk.terminal.clean import clean, line, styled, words
 from talk.terminal.header import elapsed
-from talk.terminal.measurement import results
+from talk.terminal.results import results
 
 
 def summary(state: State, reading: Reading) -> RenderableType:

@@ -1,0 +1,64 @@
+"""Timings as a view draws them: each with its numbers, its point in words and its ceiling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from talk.number import Number
+from talk.outcome import Timing
+from talk.rows import OVERHEAD, Row, Shown, row_of
+from talk.terminal.clean import clean
+
+FIELDS = ("gbps", "tflops", "time")
+MATRIX = 100.0
+"""FLOP per byte from which a rate is told in TFLOP/s: memory is no wall there."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One timing with the numbers computed from it."""
+
+    timing: Timing
+    row: Row
+
+    @property
+    def point(self) -> str:
+        """ "block 256", or nothing for a single measurement."""
+        return ", ".join(f"{clean(name)} {value:,}" for name, value in self.timing.at.items())
+
+    @property
+    def name(self) -> str:
+        return " ".join(part for part in (clean(self.timing.candidate), self.point) if part)
+
+    def number(self, field: str) -> Number:
+        return self.row.fields[field]
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return self.number("time").flags
+
+
+def results(shown: Shown) -> tuple[Result, ...]:
+    return tuple(Result(timing, row_of(timing, shown)) for timing in shown.outcome.timings)
+
+
+def swept(found: Sequence[Result]) -> bool:
+    return any(result.timing.at for result in found)
+
+
+def field_of(found: Sequence[Result]) -> str:
+    """The rate that fits: ns of each item, TFLOP/s of much arithmetic, GB/s, else the time."""
+    if all(result.timing.items for result in found):
+        return "each"
+    if all(result.timing.flops > MATRIX * result.timing.bytes for result in found):
+        return "tflops"
+    if any(OVERHEAD in result.flags and result.timing.bytes for result in found):
+        return "gbps"
+    return next(f for f in FIELDS if any(r.number(f).value is not None for r in found))
+
+
+def ceiling(timing: Timing, shown: Shown) -> float | None:
+    """GB/s that this machine was measured to reach for the same traffic mix."""
+    ceilings = shown.machine.ceilings
+    return ceilings.bandwidth_gbps.get(timing.mix) if ceilings else None
