@@ -90,15 +90,16 @@ SECTION = Section(
             over={"kib": (16, 128, 512, 4096, 16384, 65536, 262144, 1048576)},
             small={"kib": (4, 16)},
             show=(chain_kernel, chain),
-            says="{{ n('chain[16].each') }} near the multiprocessor, "
-            "{{ n('chain[1048576].each') }} from memory. "
+            says="{{ n('chain[16].each') }} a load from a set of 16 KiB, "
+            "{{ n('chain[1048576].each') }} from one of 1 GiB. "
             "{{ n('machine/bandwidth[2:1].gbps') }} × {{ n('machine/latency.time') }}: "
             "{{ n('machine/bandwidth[2:1].gbps') * n('machine/latency.time') }} must be under way "
             "at once to keep memory busy.",
             notes="Say: every step of this staircase is a cache that no longer holds the set.\n"
             "Say: Little's law. Bytes under way are bandwidth times latency.\n"
-            "Ask: the baseline has one element per program under way. Is memory its wall?\n"
-            "Usual wrong answer: yes, it does nothing but load.\n"
+            "Ask: the baseline has one element per program under way. What does it wait for: "
+            "bandwidth, latency, or something else? Keep your answer for section 5.\n"
+            "Usual wrong answer: bandwidth, it does nothing but load.\n"
             "2 minutes.",
         ),
     ),
@@ -132,8 +133,11 @@ SECTION = Section(
             show=(in_flight_kernel, in_flight),
             says="One program: {{ n('programs[1].gbps') }}. "
             "132: {{ n('programs[132].gbps') }}. "
-            "{% if n('programs[triton].knee') > 132 %}One for each of 132 places is not enough: "
-            "{% endif %}the wall is reached at {{ n('programs[triton].knee') }}; "
+            "{% if n('programs[triton].knee') < 1056 %}"
+            "The wall stands at {{ n('programs[triton].knee') }}, "
+            "{{ n('programs[triton].knee') / n('machine/device.sms') }} as many as "
+            "multiprocessors; "
+            "{% else %}No wall in sight up to 1,056; {% endif %}"
             "Little's law said {{ n('guess-programs.model') }}.",
             notes="Say: the law counts loads alone; a program also stores, and waits between.\n"
             "Ask: what else could a program do to have more under way?\n"
@@ -150,10 +154,13 @@ SECTION = Section(
             show=(in_flight_kernel,),
             says="132 programs: {{ n('in-flight[132, 256].gbps') }} with blocks of 256, "
             "{{ n('in-flight[132, 4096].gbps') }} with 4,096. "
-            "{% if n('in-flight[132, 4096].gbps') / n('in-flight[132, 256].gbps') > 1.5 %}"
-            "More loads under way, more bandwidth.{% else %}The block makes no difference here."
-            "{% endif %}",
-            notes="Say: along a diagonal the product is the same; so, nearly, is the rate.\n"
+            "{% if n('in-flight[132, 4096].gbps') / n('in-flight[132, 256].gbps') > 1.1 %}"
+            "More loads under way, more bandwidth."
+            "{% elif n('in-flight[132, 4096].gbps') / n('in-flight[132, 256].gbps') < 0.9 %}"
+            "More loads under way, and less bandwidth: they are not what it lacks here."
+            "{% else %}The block makes no difference here.{% endif %}",
+            notes="Say: more programs or larger blocks, both put more loads under way.\n"
+            "Say: a block has its limit: its elements wait in registers, and those run out.\n"
             "Ask: which would you rather add, programs or elements?\n"
             "2 minutes.",
         ),
@@ -169,7 +176,7 @@ SECTION = Section(
             "as one, which takes {{ n('fused[fused].time') / n('arithmetic[1].time') }} the time "
             "of a single operation. "
             "{% if n('fused[fused].time') / n('arithmetic[1].time') < 1.2 %}31 came for free."
-            "{% endif %}",
+            "{% else %}They are not free here.{% endif %}",
             notes="Say: the same 32 operations; 32 trips through memory, or one.\n"
             "Ask: so what should one kernel do?\n"
             "1 minute.",
@@ -178,9 +185,9 @@ SECTION = Section(
     exercise=Exercise(
         slug="starved",
         title="Feed a starved kernel",
-        task="In demos/kernels/probes.py let in_flight start 132 programs with a block of 64: it "
-        "starves. Without more programs, give each of them enough independent loads to reach 80 % "
-        "of the ceiling. Run the step programs again to see.",
+        task="In demos/kernels/probes.py give in_flight a block of 64 and run the step programs "
+        "again: it starves. Look at 132 programs alone. With no more of them, give each enough "
+        "independent loads, by its block and its warps, to reach 80 % of the ceiling.",
         minutes=3,
     ),
 )

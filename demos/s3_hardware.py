@@ -147,7 +147,7 @@ SECTION = Section(
             "{{ n('hierarchy[1048576].gbps') }}. "
             "{% if n('hierarchy[16384].gbps') / n('hierarchy[1048576].gbps') > 1.2 %}"
             "Near is {{ n('hierarchy[16384].gbps') / n('hierarchy[1048576].gbps') }} as fast as "
-            "far.{% else %}No cache shows here.{% endif %}",
+            "far.{% else %}16 MiB are no nearer than 1 GiB here.{% endif %}",
             notes="Say: each chunk is read by another program every time, or we would measure L1.\n"
             "Ask: where on this curve is the L2 cache full? The card said how large it is.\n"
             "Usual wrong answer: exactly there; a cache does not end at an edge.\n"
@@ -164,7 +164,14 @@ SECTION = Section(
                 "3/hierarchy[16384]",
                 "3/hierarchy[1048576]",
             ),
-            notes="Say: registers cost nothing; each rung down costs time, and bandwidth.\n"
+            says="A load takes {{ n('2/chain[16].each') }} from a set of 16 KiB, "
+            "{{ n('2/chain[4096].each') }} from 4 MiB, "
+            "{{ n('2/chain[1048576].each') }} from 1 GiB. "
+            "{% if n('2/chain[1048576].each') / n('2/chain[16].each') > 1.2 %}"
+            "The last is {{ n('2/chain[1048576].each') / n('2/chain[16].each') }} as far as the "
+            "first.{% else %}The last is no farther than the first here.{% endif %}",
+            notes="Say: registers stand above all of these; then L1 and shared memory, which on "
+            "NVIDIA are one memory of the multiprocessor; then L2; then memory.\n"
             "Ask: which rung does a vector add stand on?\n"
             "Usual wrong answer: L2; it reads each element once, so it never gets there.\n"
             "1 minute.",
@@ -204,10 +211,16 @@ SECTION = Section(
             "{% if n('warps[16, 256].occupancy') > n('warps[1, 256].occupancy') and "
             "n('warps[16, 256].gbps') < n('warps[1, 256].gbps') and "
             "not tie(n('warps[16, 256].gbps'), n('warps[1, 256].gbps')) %}"
-            "Higher occupancy, and slower.{% else %}No counter-example in this pair: occupancy "
-            "did no harm.{% endif %}",
+            "Higher occupancy, and slower."
+            "{% elif n('warps[16, 1024].occupancy') > n('warps[1, 1024].occupancy') and "
+            "n('warps[16, 1024].gbps') < n('warps[1, 1024].gbps') and "
+            "not tie(n('warps[16, 1024].gbps'), n('warps[1, 1024].gbps')) %}"
+            "Higher occupancy is slower with blocks of 1,024: {{ n('warps[16, 1024].gbps') }} "
+            "instead of {{ n('warps[1, 1024].gbps') }}."
+            "{% else %}No counter-example here, nor with blocks of 1,024.{% endif %}",
             notes="Say: occupancy is a means. What hides latency is bytes under way.\n"
-            "Say: one warp with eight elements a lane has as much under way as many with none.\n"
+            "Say: a warp with eight elements a lane has much under way. Sixteen warps have 512 "
+            "lanes for 256 elements: half of them have none of their own.\n"
             "Ask: which cell is best, and which has the highest occupancy?\n"
             "2 minutes.",
         ),
@@ -215,7 +228,7 @@ SECTION = Section(
             "occupancies",
             "The same kernel on other GPUs: 40 registers a thread, 4 warps",
             occupancies,
-            notes="Say: computed as NVIDIA's calculator does; on this GPU ncu agrees.\n"
+            notes="Say: computed as NVIDIA's occupancy calculator does.\n"
             "Ask: why does the same kernel fill one GPU and not another?\n"
             "1 minute.",
             says="The same kernel: {{ n('occupancies[T4].occupancy') }} of a T4's warps, "
@@ -230,9 +243,9 @@ SECTION = Section(
             ADD_RELU,
             {"unfused": add_then_relu, "fused": add_relu},
             show=(add_then_relu, add_relu_kernel),
-            says="Through memory: {{ n('trips[unfused, total].bytes') }}. Through registers: "
-            "{{ n('trips[fused, total].bytes') }}, "
-            "{{ n('trips[unfused, total].bytes') / n('trips[fused, total].bytes') }} fewer.",
+            says="Through memory: {{ n('trips[unfused, total].bytes') }}, "
+            "{{ n('trips[unfused, total].bytes') / n('trips[fused, total].bytes') }} the "
+            "{{ n('trips[fused, total].bytes') }} through registers.",
             notes="Say: what the sum needs next is in a register already. Why send it away?\n"
             "Ask: which of these bytes could not be saved?\n"
             "1 minute.",
@@ -254,9 +267,10 @@ SECTION = Section(
     exercise=Exercise(
         slug="occupancy",
         title="Compute an occupancy",
-        task="Write occupancy(registers, shared, warps) for this GPU: how many programs fit by "
-        "warps, by registers (in units of 256 a warp), by shared memory; the least decides. Check "
-        "it with the step warps: each cell names its registers and its occupancy.",
+        task="In demos/s3_hardware.py write your own occupancy of an architecture: how many "
+        "programs fit by their number, by warps, by registers (in units of 256 a warp) and by "
+        "shared memory; the least decides. Let occupancies() call it and run the step occupancies "
+        "again: the shares of the ten GPUs must not change.",
         minutes=3,
     ),
 )

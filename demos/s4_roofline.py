@@ -57,28 +57,26 @@ SECTION = Section(
             "Ask: what does an add read, write and compute, for one element?\n"
             "Usual wrong answer: forgetting the write.\n"
             "1 minute.",
-            says="An add does {{ n('count[x + y].intensity') }}; memory and arithmetic balance at "
-            "{{ n('machine/ridge[fp32].intensity') }}. "
-            "{% if n('count[x + y].intensity') < n('machine/ridge[fp32].intensity') %}"
-            "Far left of the ridge: memory-bound.{% else %}Right of the ridge: arithmetic-bound."
-            "{% endif %}",
+            says="An add does {{ n('count[x + y].operations') }} operation for "
+            "{{ n('count[x + y].bytes') }}: {{ n('count[x + y].intensity') }}. "
+            "{{ n('count[relu(x + y)].intensity') }} with a ReLU in the same kernel.",
         ),
         Predict(
             "guess-share",
-            "What share of this GPU's arithmetic can an add use, at the very best?",
+            "Which side of the ridge: what share of the arithmetic can an add use?",
             about="blocked[triton].arithmetic_share",
             choices={
-                "under 0.1 %": (0, 0.001),
-                "0.1 to 1 %": (0.001, 0.01),
-                "1 to 10 %": (0.01, 0.1),
-                "over 10 %": (0.1, math.inf),
+                "far left: under 1 %": (0, 0.01),
+                "left: 1 to 50 %": (0.01, 0.5),
+                "right: over 50 %, arithmetic is its wall": (0.5, math.inf),
             },
             model=usable_arithmetic,
             model_says="the roofline: intensity × bandwidth, over the arithmetic roof",
             misconception="A GPU is fast at arithmetic, so an add is fast.",
             show=(attainable,),
-            notes="Say: you have the intensity. Multiply by the bandwidth.\n"
-            "Ask: how much of the advertised FLOP/s will an add ever see?\n"
+            notes="Say: the ridge is the intensity at which memory and arithmetic take equally "
+            "long. Left of it memory is the wall.\n"
+            "Ask: one addition for 12 bytes; how much of the arithmetic will it ever see?\n"
             "Usual wrong answer: a tenth.\n"
             "1 minute.",
         ),
@@ -88,8 +86,13 @@ SECTION = Section(
             ADD,
             {"naive": add_naive},
             show=(add_naive_kernel,),
-            says="{{ n('baseline[naive].intensity') }} and {{ n('baseline[naive].gbps') }}: "
-            "{{ n('baseline[naive].share') }} of what its place allows.",
+            says="{% if n('baseline[naive].intensity') < n('machine/ridge[fp32].intensity') %}"
+            "Left of the ridge: memory is its roof, and it reaches "
+            "{{ n('baseline[naive].share') }} of it. "
+            "{% if n('baseline[naive].share') < 0.5 %}Something else is wrong."
+            "{% else %}Memory is its wall.{% endif %}"
+            "{% else %}Right of the ridge: arithmetic is its roof, and it reaches "
+            "{{ n('baseline[naive].arithmetic_share') }} of it.{% endif %}",
             notes="Say: the roof says what is possible. The distance says how much is lost.\n"
             "Ask: can a kernel be memory-bound and use half a percent of memory?\n"
             "1 minute.",
@@ -101,7 +104,13 @@ SECTION = Section(
             "This machine's roofs, and the baseline under them",
             "roofline",
             of=("4/baseline[naive]",),
-            notes="Say: every roof was measured here today; none is from a data sheet.\n"
+            says="Memory decides under {{ n('machine/ridge[fp32].intensity') }}, float32 "
+            "arithmetic, {{ n('machine/arithmetic[fp32].tflops') }}, above it. "
+            "{% if n('baseline[naive].intensity') < n('machine/ridge[fp32].intensity') %}"
+            "{{ n('machine/ridge[fp32].intensity') / n('baseline[naive].intensity') }} the "
+            "operations of an add would fit beside its bytes."
+            "{% else %}An add is beyond it.{% endif %}",
+            notes="Say: every roof was measured on this GPU; none is from a data sheet.\n"
             "Say: left of the ridge memory decides, right of it arithmetic.\n"
             "Ask: what would move the point up, what would move it right?\n"
             "2 minutes.",
@@ -117,7 +126,9 @@ SECTION = Section(
             says="{{ n('blocked[triton].share') }} of the bandwidth, with "
             "{{ n('blocked[triton].arithmetic_share') }} of the arithmetic; the model said "
             "{{ n('guess-share.model') }}. "
-            "{% if n('blocked[triton].share') > 0.9 %}It is at its roof: better code cannot help."
+            "{% if n('blocked[triton].share') > 0.9 or "
+            "n('blocked[triton].arithmetic_share') > 0.9 %}"
+            "It is at its roof: better code cannot help."
             "{% else %}There is still room below its roof.{% endif %}",
             notes="Say: the same intensity, so the point moves straight up.\n"
             "Ask: what is left to gain here?\n"
@@ -129,8 +140,11 @@ SECTION = Section(
             TINY,
             {"triton": add},
             show=(add_kernel,),
-            says="{{ n('tiny[triton].time') }}, of which a launch alone is "
-            "{{ n('machine/launch.time') }}: no roof of the roofline is near.",
+            says="{{ n('tiny[triton].time') }}; a kernel that does nothing takes "
+            "{{ n('machine/launch.time') }}. "
+            "{% if n('tiny[triton].time') / n('machine/launch.time') < 5 %}"
+            "The launch is its wall: no roof of the roofline is near."
+            "{% else %}The launch is not its wall here.{% endif %}",
             notes="Say: a third wall, which the roofline does not draw: the launch.\n"
             "Ask: how long must a vector be before bandwidth means anything?\n"
             "1 minute.",
@@ -154,7 +168,9 @@ SECTION = Section(
             show=(add_relu_kernel,),
             says="Twice the operations on the same bytes, "
             "{{ n('fused[triton].intensity') / n('blocked[triton].intensity') }} the intensity, in "
-            "{{ n('fused[triton].time') / n('blocked[triton].time') }} the time of the add.",
+            "{{ n('fused[triton].time') / n('blocked[triton].time') }} the time of the add. "
+            "{% if n('fused[triton].time') / n('blocked[triton].time') < 1.1 %}"
+            "The second operation came for free.{% else %}It is not free here.{% endif %}",
             notes="Say: fusing moves a point right, along the slanted roof: more for each byte.\n"
             "Ask: how many operations fit before the ridge?\n"
             "1 minute.",
@@ -197,10 +213,11 @@ SECTION = Section(
     exercise=Exercise(
         slug="roofline",
         title="Say which wall, before you run",
-        task="Write attainable(intensity, bandwidth, arithmetic). Then classify five kernels as "
-        "launch-bound, memory-bound or arithmetic-bound from their bytes, operations and this "
-        "machine's roofs: an add of 1,000, an add of 2^28, softmax of 16,384 × 8,192, a product "
-        "of 64 × 64 matrices, one of 8,192 × 8,192.",
+        task="In demos/models.py empty the body of attainable, write it again and run the step "
+        "guess-share. Then say of five kernels which wall they face, launch, memory or arithmetic, "
+        "from their bytes, their operations and the roofs on screen: an add of 1,000 elements, one "
+        "of 2^28, softmax of 32,768 × 8,192, products of 64 × 64 and of 8,192 × 8,192 matrices. "
+        "Three of them are points of the last plot.",
         minutes=4,
     ),
 )

@@ -32,6 +32,19 @@ class Listing:
         return next(fits, "small")
 
 
+def fitting(codes: tuple[Code, ...]) -> tuple[Code, ...]:
+    """The first ones, as many as fit on a slide together."""
+    kept: list[Code] = []
+    lines = 0
+    for code in codes:
+        more = code.text.strip("\n").count("\n") + 1 + bool(kept)
+        if lines + more > MOST_LINES:
+            break
+        kept.append(code)
+        lines += more
+    return tuple(kept)
+
+
 def listing(codes: tuple[Code, ...]) -> Listing:
     """Definitions one below the other. Raises TalkError for more than a slide holds."""
     lines = highlighted("\n\n".join(code.text.strip("\n") for code in codes))

@@ -14,24 +14,26 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
-from slides import charts, listing, passport
+from slides import charts, listing, passport, tables
 from slides.passport import Entry
-from talk import sentence
+from talk import collect, sentence
 from talk.errors import TalkError, UnknownReference
 from talk.look import Badge
-from talk.number import Number
+from talk.number import Number, weakest
 from talk.outcome import Code, Table
 from talk.question import question
 from talk.reading import Reading, nearest
 from talk.record import SectionOutline, StepOutline
-from talk.rows import Shown
+from talk.rows import Shown, rate_field
 from talk.section import SLUG
 
 WORDS = (
     "slide", "section", "step", "number", "figure", "code", "bars", "skyline", "table", "counters",
-    "says", "question",
+    "minutes", "picture", "rate", "says", "question",
 )  # fmt: skip
 """The methods of `Vocabulary` that templates may call."""
+
+PLANNED = re.compile(r"(\d+) (minutes?|seconds?)\.")
 
 Standing = Callable[[int, str, tuple[Code, ...]], bool]
 
@@ -184,13 +186,17 @@ class Vocabulary:
         number = self.reading.number(ref)
         return self._draw("known", number, self._key(number))
 
-    def code(self, address: str, *names: str) -> Markup:
-        """Definitions that ran: all that the step shows, or those named."""
+    def code(self, address: str, *names: str, brief: bool = False) -> Markup:
+        """Definitions that ran: all that the step shows, or those named.
+
+        brief: as many of them as a slide holds.
+        """
         section, slug = split(address)
         step = self.step(address)
         shown = next(iter(self.reading.shown(section, slug)), None)
         # As it ran; of a step that is not performed, as its section was read.
         codes = listing.named((shown.outcome.code if shown else ()) or step.code, names)
+        codes = listing.fitting(codes) if brief else codes
         if not codes:
             raise UnknownReference(f"{address} shows no code.")
         badge = shown.badge if shown else self._standing(section, slug, codes)
@@ -198,6 +204,19 @@ class Vocabulary:
             self._enter(passport.of_code(code, badge, shown))
         self.found.note(badge, address, self.current)
         return self._draw("code", listing.listing(codes), badge)
+
+    def minutes(self, address: str) -> float:
+        """What the notes of a step plan for it: their last line, "2 minutes." or "30 seconds."."""
+        notes = self.step(address).notes.splitlines()
+        found = PLANNED.fullmatch(notes[-1]) if notes else None
+        if not found:
+            return 1
+        return float(found[1]) / (60 if found[2].startswith("second") else 1)
+
+    def rate(self, address: str) -> str:
+        """The field that a step's bars are best drawn of."""
+        shown = self._figures(address)
+        return rate_field(shown.outcome.timings) if shown and shown.outcome.timings else "gbps"
 
     def bars(self, address: str, field: str = "gbps", only: Iterable[str] = ()) -> Markup:
         """A bar for every row of a step, or for rows that hold one of the names."""
@@ -210,7 +229,20 @@ class Vocabulary:
     def table(self, address: str, rows: int = 8) -> Markup:
         """The first rows of a step's table; it says how many more there are."""
         shown = self._figures(address)
-        return self._table(address, rows, shown, shown.outcome.table if shown else None)
+        made = tables.of_outcome(shown, self.step(address).kind) if shown else None
+        return self._table(address, rows, shown, made)
+
+    def picture(self, address: str, rows: int = 12) -> Markup:
+        """What a step gathers from the whole talk, as a table."""
+        step = self.step(address)
+        made, numbers = tables.of_picture(step, self.reading)
+        for ref, _ in collect.rows(step.of, self.reading).missing:
+            self.found.note(Badge.MISSING, ref, self.current)
+        if not numbers or self.reading.talk is None:
+            return self._absent(address)
+        keys = " ".join(dict.fromkeys(self._key(number) for number in numbers))
+        badge = weakest(number.badge for number in numbers)
+        return self._draw("gathered", made, rows, self.reading.talk.machine, badge, keys)
 
     def counters(self, address: str, rows: int = 8) -> Markup:
         """The first rows of what the hardware counted."""

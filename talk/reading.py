@@ -192,6 +192,8 @@ class Reading:
         rows = [*rows_of(shown), *self._recorded_counters(shown)]
         named = [row for row in rows if all(key in row.names for key in keys)]
         chosen = [row for row in named if field in row.fields]
+        if len(chosen) > 1:  # 128, 256 is not 256, 128
+            chosen = [row for row in chosen if in_order(keys, row.names)] or chosen
         if not chosen and lacks_counters(shown.outcome):
             return Number(ref=ref, value=None, unit="", badge=Badge.MISSING)
         if len(chosen) != 1:
@@ -206,6 +208,12 @@ class Reading:
         other = alone.figures(shown.outcome.section, shown.outcome.step)
         if lacks_counters(shown.outcome) and other and other.outcome.counters:
             yield from table_rows(other.outcome.counters, other)
+
+
+def in_order(keys: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    """Whether the names hold the keys one after the other."""
+    left = iter(names)
+    return all(key in left for key in keys)
 
 
 def lacks_counters(outcome: Outcome) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from talk import look
@@ -130,6 +130,17 @@ def row_of(timing: Timing, shown: Shown) -> Row:
     }
     case = (timing.case,) if timing.case else ()
     return Row((*case, timing.candidate, *(str(value) for value in timing.at.values())), fields)
+
+
+MATRIX = 100.0
+"""FLOP per byte from which a rate is told in TFLOP/s: memory is no wall there."""
+
+
+def rate_field(timings: Sequence[Timing]) -> str:
+    """The rate that fits them all: time of each item, TFLOP/s of much arithmetic, else GB/s."""
+    if all(timing.items for timing in timings):
+        return "each"
+    return "tflops" if all(t.flops > MATRIX * t.bytes for t in timings) else "gbps"
 
 
 def occupancy_of(timing: Timing, machine: Machine) -> float | None:

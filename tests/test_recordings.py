@@ -59,7 +59,8 @@ def test_the_command_that_repeats_a_number_is_one_that_runs(folder):
 def test_no_recorded_bandwidth_is_above_the_nominal_peak(folder):
     kept = record.read(folder)
     nominal = kept.machine.device.nominal_gbps
-    timings = [t for e in kept.events if e.outcome for t in e.outcome.timings]
+    every = (t for e in kept.events if e.outcome for t in e.outcome.timings)
+    timings = [t for t in every if t.clock == "device"]  # hot: out of a cache
     rated = [t for t in timings if not flags_of(t, kept.machine.ceilings)]
     assert rated and nominal
     assert max(t.bytes / t.median_ms / 1e6 for t in rated) <= nominal

@@ -57,8 +57,9 @@ def of_section(section: SectionOutline, state: State, reading: Reading) -> Itera
 def of_step(address: Address, step: StepOutline, reading: Reading) -> Iterator[Entry]:
     shown = reading.figures(*address)
     found = results(shown) if shown else ()
-    for name in dict.fromkeys(result.timing.candidate for result in found):
-        best = max((r for r in found if r.timing.candidate == name), key=rate)
+    for key in dict.fromkeys((result.timing.case, result.timing.candidate) for result in found):
+        mine = (r for r in found if (r.timing.case, r.timing.candidate) == key)
+        best = max(mine, key=rate)
         if shown and best.timing.bytes:
             yield Entry(address, step.phase, best, shown)
 

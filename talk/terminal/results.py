@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from talk.number import Number
 from talk.outcome import Timing
-from talk.rows import OVERHEAD, Row, Shown, row_of
+from talk.rows import OVERHEAD, Row, Shown, rate_field, row_of
 from talk.terminal.clean import clean
 
 FIELDS = ("gbps", "tflops", "time")
-MATRIX = 100.0
-"""FLOP per byte from which a rate is told in TFLOP/s: memory is no wall there."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,8 @@ class Result:
 
     @property
     def name(self) -> str:
-        return " ".join(part for part in (clean(self.timing.candidate), self.point) if part)
+        case = f"{clean(self.timing.case)}:" if self.timing.case else ""
+        return " ".join(part for part in (case, clean(self.timing.candidate), self.point) if part)
 
     def number(self, field: str) -> Number:
         return self.row.fields[field]
@@ -49,10 +48,9 @@ def swept(found: Sequence[Result]) -> bool:
 
 def field_of(found: Sequence[Result]) -> str:
     """The rate that fits: ns of each item, TFLOP/s of much arithmetic, GB/s, else the time."""
-    if all(result.timing.items for result in found):
-        return "each"
-    if all(result.timing.flops > MATRIX * result.timing.bytes for result in found):
-        return "tflops"
+    fits = rate_field([result.timing for result in found])
+    if fits != "gbps":
+        return fits
     if any(OVERHEAD in result.flags and result.timing.bytes for result in found):
         return "gbps"
     return next(f for f in FIELDS if any(r.number(f).value is not None for r in found))
