@@ -118,14 +118,18 @@ def gathered(known: Sequence[Row]) -> Table:
         Column(name=""),
         Column(name="measured in"),
         Column(name="time", unit="s"),
-        Column(name="rate", unit="GB/s"),
+        Column(name="rate"),
         Column(name="of the ceiling", unit="share"),
     )
-    body = tuple(
-        (r.name, r.ref.split("[")[0], r["time"].value, r["gbps"].value, r["share"].value)
-        for r in known
-    )
+    body = tuple((r.name, r.ref.split("[")[0], r["time"].value, *rates(r)) for r in known)
     return Table(columns=columns, rows=body)
+
+
+def rates(row: Row) -> tuple[str, float | None]:
+    """The rate in words, as one column holds times of a load too, and the share of bandwidth."""
+    if row["each"].value is not None:
+        return f"{row['each']} each", None
+    return str(row["gbps"]), row["share"].value
 
 
 def points(step: StepOutline, reading: Reading) -> tuple[Table, tuple[Number, ...]]:

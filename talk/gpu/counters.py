@@ -27,9 +27,11 @@ METRICS = {
     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio": Column(name="sectors"),
     "sm__warps_active.avg.pct_of_peak_sustained_active": Column(name="warps active", unit="share"),
     "launch__occupancy_limit_blocks": Column(name="block limit", unit="count"),
+    "sm__maximum_warps_per_active_cycle_pct": Column(name="occupancy", unit="share"),
+    "launch__registers_per_thread": Column(name="registers", unit="count"),
 }
 """ncu's name → our column: share of DRAM's peak, sectors of 32 bytes per load request, warps
-active, blocks per SM that the hardware allows."""
+active, blocks per SM that the hardware allows, theoretical occupancy, registers a thread."""
 
 REASONS = {
     "ERR_NVGPUCTRPERM": "this GPU's counters are closed to us (ERR_NVGPUCTRPERM)",

@@ -77,9 +77,11 @@ def lower_apart(request: Request) -> tuple[Lowering, ...]:
             targets=request.targets[len(found) :],
             timeout_s=max(until - time.monotonic(), 0.1),
         )
-        rows, why = compiler_of(left).answers(left)
+        compiler = compiler_of(left)
+        rows, why = compiler.answers(left)
         found += rows
-        if why:
+        # One that was kept may have ended since: the first target is not to blame for that.
+        if why and not (compiler.kept and not rows and time.monotonic() < until):
             lost = left.targets[len(rows) :]
             lost = lost if time.monotonic() >= until else lost[:1]
             found += [(_unanswered(name, request, why),) for name in lost]
@@ -103,6 +105,8 @@ def compiler_of(request: Request) -> Compiler:
         _kept.pop().end()
     if not _kept:
         _kept.append(Compiler(stamp))
+    else:
+        _kept[0].kept = True
     return _kept[0]
 
 
@@ -123,10 +127,11 @@ def sources(module: str) -> frozenset[tuple[str, int, int]]:
 
 
 class Compiler:
-    """The other process. stamp: of the sources it may have imported."""
+    """The other process. stamp: of the sources it may have imported. kept: it has served before."""
 
     def __init__(self, stamp: frozenset[tuple[str, int, int]]) -> None:
         self.stamp = stamp
+        self.kept = False
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `end`)
         self._child: subprocess.Popen[bytes] | None = None
         self._problem = ""

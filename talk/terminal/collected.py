@@ -95,8 +95,9 @@ def rate(each: Row) -> str:
 
 
 def share(each: Row) -> str:
+    """Of the bandwidth; none for what is told by the time of each item."""
     number = each["share"]
-    return "" if number.value is None else str(number)
+    return "" if number.value is None or each["each"].value is not None else str(number)
 
 
 def absent(missing: Sequence[tuple[str, str]]) -> Iterator[Text]:

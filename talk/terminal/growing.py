@@ -18,7 +18,7 @@ from talk.terminal.badge import mark, provenance
 from talk.terminal.clean import clean, styled
 from talk.terminal.grid import Grid, Head
 from talk.terminal.palette import style_of
-from talk.terminal.results import Result, results
+from talk.terminal.results import Result, field_of, results
 
 
 @dataclass(frozen=True)
@@ -83,14 +83,20 @@ def row(entry: Entry) -> list[Text]:
     result = entry.result
     name = styled(result.name, style_of(look.ink(result.timing.candidate, entry.phase)))
     name.append(f"  {entry.address[0]}/{clean(entry.address[1])}", "quiet")
-    rate, share = result.number("gbps"), result.number("share")
+    share = result.number("share" if not result.timing.items else "arithmetic_share")
     return [
         name,
         Text(str(result.number("time"))),
-        styled(OVERHEAD if OVERHEAD in result.flags else str(rate), "strong"),
-        Text("cached?" if CACHED in result.flags else str(share)),
+        styled(OVERHEAD if OVERHEAD in result.flags else rated(result), "strong"),
+        Text("cached?" if CACHED in result.flags else str(share) if share.value else ""),
         mark(entry.shown.badge),
     ]
+
+
+def rated(result: Result) -> str:
+    """The rate that fits: of a chain of loads the time of each."""
+    number = result.number(field_of([result]))
+    return f"{number} each" if result.timing.items else str(number)
 
 
 def places(found: tuple[Entry, ...]) -> Iterator[Text]:

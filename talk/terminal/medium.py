@@ -36,7 +36,8 @@ LIKE = (
 PLAIN = {ink.glyph: ink.ascii for ink in INKS} | {
     rich: plain for riches, plains in LIKE for rich, plain in zip(riches, plains, strict=True)
 }
-"""Character → its stand-in of one cell, for an encoding that lacks it."""
+PLAIN |= {"★": "*", "▸": ">"} | {chr(0x2800 + dots): "*" if dots else " " for dots in range(256)}
+"""Character → its stand-in of one cell, for an encoding that lacks it; any dots are an asterisk."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,37 @@
+"""A section for one test on a GPU: the same add, launched so that its occupancy differs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from demos.cases.vectors import ADD
+from demos.kernels.vector_add import add, add_naive
+from talk import Exercise, Profile, Run, Section
+
+
+def nothing():
+    return ""
+
+
+SECTION = Section(
+    number=3,
+    title="Occupancy",
+    minutes=1,
+    naive=(Run("a", "A", nothing),),
+    profile=(
+        Profile(
+            "kernels",
+            "Kernels",
+            replace(ADD, size={"n": 2**24}),
+            {
+                "naive": add_naive,
+                "one warp": lambda x, y: add(x, y, block=1024, num_warps=1),
+                "wide": lambda x, y: add(x, y, block=256, num_warps=16),
+                "heavy": lambda x, y: add(x, y, block=4096, num_warps=4),
+            },
+        ),
+    ),
+    rewrite=(Run("b", "B", nothing),),
+    fuse=(Run("c", "C", nothing),),
+    exercise=Exercise(slug="e", title="E", task="E.", minutes=0),
+)
