@@ -1,8 +1,9 @@
 """Constants of the hardware, by architecture. Standard library only.
 
 Sources: NVIDIA, CUDA C++ Programming Guide, "Technical Specifications per Compute Capability";
-the tuning guides of Volta to Blackwell for what an SM holds; the CUDA occupancy calculator for the
-units in which registers and warps are handed out. AMD: ROCm, GPU hardware specifications.
+the tuning guides of Turing to Blackwell for what an SM holds; `cuda_occupancy.h` of the CUDA
+toolkit for the units in which registers, warps and shared memory are handed out. AMD: ROCm, GPU
+hardware specifications.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ SECTOR_BYTES = 32
 """The least that a load brings from memory (Programming Guide, Device Memory Accesses)."""
 LINE_BYTES = 128
 """Of a cache: four sectors."""
-VECTOR_BYTES = 16
-"""The most that one lane loads with one instruction, such as `ld.global.v4.b32`."""
+THREADS_PER_BLOCK = 1024
+"""Of one program, on every architecture below."""
+TENSOR_CORES = 8
+"""The major compute capability from which on Triton has them: its support of Turing's ended with
+3.3 (Triton's issues 5066 and 10918). Before it, `tl.dot` is plain arithmetic."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +29,6 @@ class Architecture:
 
     target: as Triton's compiler names it. shared: bytes; per_block: what one program may have
     at most; reserved: taken from each program's by the system. warps, blocks: resident at most.
-    tensor_cores: whether Triton uses them (its support of Turing's ended with 3.3).
     """
 
     target: str
@@ -40,8 +43,6 @@ class Architecture:
     shared_per_block: int
     shared_reserved: int = KIB
     shared_unit: int = 128
-    threads_per_block: int = 1024
-    tensor_cores: bool = True
 
     @property
     def is_nvidia(self) -> bool:
@@ -57,7 +58,7 @@ class Architecture:
 ARCHITECTURES = (
     Architecture(
         target="sm_75", warps=32, blocks=16, shared=64 * KIB, shared_per_block=64 * KIB,
-        shared_reserved=0, shared_unit=256, tensor_cores=False,
+        shared_reserved=0, shared_unit=256,
     ),
     Architecture(target="sm_80", warps=64, blocks=32, shared=164 * KIB, shared_per_block=163 * KIB),
     Architecture(target="sm_86", warps=48, blocks=16, shared=100 * KIB, shared_per_block=99 * KIB),

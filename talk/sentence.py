@@ -86,7 +86,11 @@ def _refuse(tree: nodes.Node) -> None:
         plain_call = not isinstance(node, nodes.Call) or (
             isinstance(node.node, nodes.Name) and node.node.name in FUNCTIONS and not node.kwargs
         )
-        if not isinstance(node, ALLOWED) or not plain_call:
+        # Numbers alone: a word times a large constant would fill the memory.
+        plain_product = not isinstance(node, nodes.Mul) or (
+            isinstance(node.left, nodes.Call) and isinstance(node.right, nodes.Call)
+        )
+        if not isinstance(node, ALLOWED) or not plain_call or not plain_product:
             raise TalkError(
                 f"a sentence may only compare and print numbers, not {type(node).__name__.lower()}."
             )

@@ -1,16 +1,23 @@
-"""A section for one test on a GPU: the same add, launched so that its occupancy differs."""
+"""A section for one test on a GPU: kernels launched so that something else limits each."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from demos.cases.vectors import ADD
+from demos.kernels.matmul import matmul_tiled
 from demos.kernels.vector_add import add, add_naive
 from talk import Exercise, Profile, Run, Section
 
 
 def nothing():
     return ""
+
+
+def tiles(x, y):
+    """100 KiB or so of shared memory a program."""
+    a, b = (each[: 512 * 512].view(512, 512) for each in (x, y))
+    return matmul_tiled(a, b, block_m=64, block_n=64, block_k=64, num_warps=4, num_stages=3)
 
 
 SECTION = Section(
@@ -28,6 +35,7 @@ SECTION = Section(
                 "one warp": lambda x, y: add(x, y, block=1024, num_warps=1),
                 "wide": lambda x, y: add(x, y, block=256, num_warps=16),
                 "heavy": lambda x, y: add(x, y, block=4096, num_warps=4),
+                "tiles": tiles,
             },
         ),
     ),

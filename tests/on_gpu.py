@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from talk.record import Ceilings
+
+import torch
 
 
 def ceilings() -> None:
@@ -16,14 +22,43 @@ def ceilings() -> None:
     assert device.nominal_gbps is not None
     for mix, gbps in found.bandwidth_gbps.items():
         assert 0.5 < gbps / device.nominal_gbps < 1.0, (mix, gbps, device.nominal_gbps)
+    assert found.latency_ns is not None and 50 < found.latency_ns < 2000
+    assert 1 < found.tflops["fp32"] < 500
+    roofs_hold(found)
     assert 0.5 < found.launch_us < 50
     assert 1e7 < found.programs_per_s < 1e11
+    assert found.latency_ns is not None and 100 < found.latency_ns < 2000
+    assert found.tflops["fp32"] > 0.1
+    for name in found.tflops.keys() & {"fp16", "bf16"}:
+        reached = matmul_tflops({"fp16": torch.float16, "bf16": torch.bfloat16}[name])
+        assert reached < found.tflops[name], (name, reached, found.tflops)
+
+
+def matmul_tflops(dtype: torch.dtype, n: int = 8192) -> float:
+    """What PyTorch reaches with two random matrices of n × n: no roof may lie below it."""
+    from talk.gpu.timer import GpuTimer, quantile, time_in_turn
+
+    a, b = (torch.randn(n, n, dtype=dtype, device="cuda") for _ in range(2))
+    taken = time_in_turn({"mm": lambda: a @ b}, GpuTimer(None), matrix_bound=True)
+    return 2 * n**3 / quantile(taken["mm"].ms, 0.5) / 1e9
+
+
+def roofs_hold(found: Ceilings) -> None:
+    """No product of whole matrices is above the roof of its type."""
+    import torch
+
+    from talk.gpu.timer import GpuTimer, quantile
+
+    timer = GpuTimer(None)
+    for name, dtype in (("bf16", torch.bfloat16), ("fp16", torch.float16)):
+        if name in found.tflops:
+            a, b = (torch.randn(8192, 8192, dtype=dtype, device="cuda") for _ in range(2))
+            ms = quantile(timer.samples(lambda a=a, b=b: a @ b, 20), 0.5)
+            assert 2 * 8192**3 / ms / 1e9 < found.tflops[name], (name, ms, found.tflops)
 
 
 def streaming() -> None:
     """The kernels that ceilings are measured with move what they are counted for."""
-    import torch
-
     from talk.gpu import kernels
     from talk.gpu.check import compare
 
@@ -38,5 +73,56 @@ def streaming() -> None:
         assert compare(out, expected.double(), 1e-6).ok
 
 
+def computing() -> None:
+    """So do those of arithmetic and latency compute what they are counted for."""
+    from tests.ceiling_kernels import check_chain, check_dots, check_multiply_adds
+
+    check_multiply_adds("cuda", repeats=4096)
+    check_dots("cuda", torch.bfloat16, repeats=64)
+    check_chain("cuda", lines=2**20, loads=1000)
+
+
+def occupancies() -> None:
+    """Ours, of what Triton says it launched, is that of Nsight Compute."""
+    from talk.gpu import counters, machine
+    from talk.gpu.compiled import config_of, watched
+    from talk.gpu.measure import make_inputs
+    from talk.hardware import BY_TARGET
+    from talk.occupancy import occupancy
+    from talk.source import ROOT
+    from tests.occupancy_talk import SECTION
+
+    step = SECTION.step("kernels")
+    found, reason = counters.counters(
+        "tests.occupancy_talk", "kernels", tuple(step.candidates), ROOT
+    )
+    if found is None:
+        sys.exit(f"no counters here: {reason}")
+    torch.set_default_device("cuda")
+    inputs = make_inputs(step.case, step.case.size)
+    columns = [column.name for column in found.columns]
+    limiters = set()
+    assert [row[0] for row in found.rows] == list(step.candidates), found.rows
+    for row in found.rows:
+        read = dict(zip(columns, row, strict=True))
+        with watched() as launched:
+            step.candidates[read["candidate"]](*inputs)
+        config = config_of(launched.kernels)
+        ours = occupancy(
+            BY_TARGET[machine.target()],
+            registers=config["registers"],
+            shared=config["shared"],
+            warps=config["num_warps"],
+        )
+        print(read, config, ours)
+        assert read["registers"] == config["registers"], (read, config)
+        assert abs(read["occupancy"] - ours.share) < 0.005, (read, config, ours)
+        assert ours.limiter in read["limited by"].split(", "), (read, config, ours)
+        limiters.add(ours.limiter)
+    assert len(limiters) >= 3, limiters
+
+
+CHECKS = {check.__name__: check for check in (ceilings, streaming, computing, occupancies)}
+
 if __name__ == "__main__":
-    {"ceilings": ceilings, "streaming": streaming}[sys.argv[1]]()
+    CHECKS[sys.argv[1]]()

@@ -175,6 +175,7 @@ def test_nothing_in_a_talk_that_is_not_live_is_live():
         "{{ cycler() }}",
         "{% include 'x' %}",
         "{{ 'a' * 9999999999 }}",
+        "{{ ('a' or 'b') * 9999999999 }}",
         "{{ 9 ** 9 ** 9 }}",
         "{% set x = 1 %}",
         "{{ n(**{}) }}",

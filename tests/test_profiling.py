@@ -10,8 +10,6 @@ import pytest
 
 from talk import stage
 from talk.gpu import counters, profiling
-from talk.hardware import BY_CAPABILITY
-from talk.occupancy import occupancy
 from talk.performer import Hello
 from talk.reading import Reading
 from talk.record import Event, Record
@@ -35,6 +33,7 @@ def lines_of(number: int, kernel: str, **values: str) -> list[str]:
     metrics = {
         "dram": DRAM, "sectors": SECTORS, "warps": WARPS, "blocks": BLOCKS,
         "occupancy": OCCUPANCY, "registers": REGISTERS,
+        **{f"by {name}": metric for metric, name in counters.LIMITS.items() if metric != BLOCKS},
     }  # fmt: skip
     return [
         f'"{number}","7","python","host","{kernel}","1","7","(128, 1, 1)","(8, 1, 1)","0","9.0",'
@@ -52,6 +51,8 @@ CSV = "\n".join(
         *lines_of(0, "empty_kernel", dram="0.01"),
         *lines_of(1, "add_kernel", dram="0.41", sectors="1", warps="8.7", blocks="32"),
         *lines_of(1, "add_kernel", occupancy="100", registers="16"),
+        *lines_of(1, "add_kernel", **{"by warps": "16", "by registers": "16"}),
+        *lines_of(1, "add_kernel", **{"by shared memory": "228"}),
         *lines_of(2, "empty_kernel", dram="0.01"),
         *lines_of(3, TORCH, dram="84.5", sectors="16", warps="82.1", blocks="1,024"),
         *lines_of(4, TORCH, dram="80.0", sectors="16", warps="82.0", blocks="1,024"),
@@ -73,13 +74,16 @@ def test_counters_are_read_per_candidate_and_kernel() -> None:
         "block_limit",
         "occupancy",
         "registers",
+        "limited_by",
     ]
     naive, torch, reduced = table.rows
     assert naive[:2] == ("naive", "add_kernel")
-    assert naive[2:] == (pytest.approx(0.0041), 1.0, pytest.approx(0.087), 32.0, 1.0, 16.0)
+    assert naive[2:5] == (pytest.approx(0.0041), 1.0, pytest.approx(0.087))
+    assert naive[5:] == (32.0, 1.0, 16.0, "warps, registers")
     assert torch[:2] == ("torch", "vectorized_elementwise_kernel")
     assert torch[2:6] == (pytest.approx(0.845), 16.0, pytest.approx(0.821), 1024.0)
     assert reduced[:3] == ("torch", "reduce", None)
+    assert torch[-1] is None and reduced[-1] is None  # a limiter is named where all are known
 
 
 def test_a_counter_is_named_by_its_candidate_and_its_column() -> None:
@@ -228,24 +232,8 @@ def test_the_profilers_see_the_kernels_of_each_candidate() -> None:
 
 @pytest.mark.gpu
 def test_our_occupancy_is_that_of_nsight_compute() -> None:
-    # Warps of a program, as tests/occupancy_talk.py launches them.
-    warps = {"naive": 4, "one warp": 1, "wide": 16, "heavy": 4}
-    names = tuple(warps)
-    found, reason = counters.counters("tests.occupancy_talk", "kernels", names, ROOT)
-    if found is None:
-        pytest.skip(f"no counters here: {reason}")
-    import torch
-
-    told = torch.cuda.get_device_properties(0)
-    architecture = BY_CAPABILITY[f"{told.major}.{told.minor}"]
-    columns = [column.name for column in found.columns]
-    assert len(found.rows) == len(names)
-    for row in found.rows:
-        read = dict(zip(columns, row, strict=True))
-        ours = occupancy(
-            architecture,
-            registers=int(read["registers"]),
-            shared=0,
-            warps=warps[read["candidate"]],
-        )
-        assert read["occupancy"] == pytest.approx(ours.share, abs=0.005), read
+    command = [sys.executable, "-m", "tests.on_gpu", "occupancies"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=150)
+    if "no counters here" in done.stderr:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    assert done.returncode == 0, done.stderr

@@ -13,6 +13,7 @@ from torch import Tensor
 from talk.gpu import kernels
 from talk.gpu.machine import free_bytes
 from talk.gpu.timer import Budget, Call, Clock, Timer, quantile, time_in_turn
+from talk.hardware import LINE_BYTES, TENSOR_CORES
 from talk.record import Ceilings
 from talk.section import MIXES
 
@@ -38,13 +39,10 @@ DOTS = 2**13
 """Products of one tile, nothing loaded between them: 865 TFLOP/s of bfloat16 on an H200, where a
 product of whole matrices reaches 730. Five milliseconds."""
 
-TENSOR_CORES = 8
-"""The compute capability from which on Triton has them; before it, `tl.dot` is plain arithmetic."""
-
-LINE = 32
-"""int32 elements of a cache line: one link of the chain on each."""
+LINE = LINE_BYTES // torch.int32.itemsize
+"""Elements of a cache line: one link of the chain on each."""
 LOADS = 2**14
-"""Five milliseconds of them, on links so many that none is in a cache."""
+"""Five milliseconds. Each walk begins at the same link, so it needs a timer that empties the L2."""
 
 Progress = Callable[[str, float | None], None]
 
@@ -125,12 +123,18 @@ def launch_times(x: Tensor, timer: Timer, clock: Clock) -> tuple[float, float]:
 
 def latency(size: int, timer: Timer, clock: Clock) -> float:
     """Nanoseconds of a load that waits for the one before, all over `size` bytes of memory."""
-    order = torch.randperm(size // (4 * LINE), device="cuda") * LINE
-    links = torch.zeros(size // 4, dtype=torch.int32, device="cuda")
-    links[order] = order.roll(-1).int()
+    links = random_cycle(size // LINE_BYTES, "cuda")
     out = torch.empty(1, dtype=torch.int32, device="cuda")
     call = partial(kernels.chain_kernel[(1,)], out, links, LOADS, num_warps=1)
     return fastest_ms({"chain": call}, timer, clock) * 1e6 / LOADS
+
+
+def random_cycle(lines: int, device: str) -> Tensor:
+    """So many cache lines of int32: the first of each says where the next one starts."""
+    order = torch.randperm(lines, device=device) * LINE
+    links = torch.zeros(lines * LINE, dtype=torch.int32, device=device)
+    links[order] = order.roll(-1).int()
+    return links
 
 
 def arithmetic(timer: Timer, clock: Clock) -> dict[str, float]:

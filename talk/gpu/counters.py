@@ -33,6 +33,15 @@ METRICS = {
 """ncu's name → our column: share of DRAM's peak, sectors of 32 bytes per load request, warps
 active, blocks per SM that the hardware allows, theoretical occupancy, registers a thread."""
 
+LIMITS = {
+    "launch__occupancy_limit_blocks": "blocks",
+    "launch__occupancy_limit_warps": "warps",
+    "launch__occupancy_limit_registers": "registers",
+    "launch__occupancy_limit_shared_mem": "shared memory",
+}
+"""Blocks per SM by each: ncu's name → what `talk.occupancy` calls the limiter. Known from the
+launch, so that they cost no pass."""
+
 REASONS = {
     "ERR_NVGPUCTRPERM": "this GPU's counters are closed to us (ERR_NVGPUCTRPERM)",
     "ERR_NVGPUCTRNOTSUPPORTED": "this GPU has no counters for ncu",
@@ -60,7 +69,7 @@ def command(ncu: str, log: Path) -> list[str]:
     """Everything but the step."""
     options = ["--clock-control", "none", "--profile-from-start", "off"]
     output = ["--csv", "--print-units", "base", "--log-file", str(log)]
-    metrics = ["--metrics", ",".join(METRICS)]
+    metrics = ["--metrics", ",".join(dict.fromkeys((*METRICS, *LIMITS)))]
     return [ncu, *options, *output, *metrics, sys.executable, "-m", "talk.gpu.counters"]
 
 
@@ -121,7 +130,8 @@ def number(text: str) -> float | None:
 
 def table(launches: Iterable[Row], names: tuple[str, ...]) -> Table | None:
     """A row per kernel of each candidate; None where no launch was read."""
-    columns = (Column(name="candidate"), Column(name="kernel"), *METRICS.values())
+    told = (*METRICS.values(), Column(name="limited by"))
+    columns = (Column(name="candidate"), Column(name="kernel"), *told)
     rows = tuple(rows_of(launches, names))
     return Table(columns=columns, rows=rows) if rows else None
 
@@ -137,13 +147,21 @@ def rows_of(
             turn += 1
         elif 0 <= turn < len(names) and (turn, kernel) not in seen:
             seen.add((turn, kernel))
-            yield (names[turn], kernel, *(scaled(metric, values) for metric in METRICS))
+            yield (names[turn], kernel, *(scaled(m, values) for m in METRICS), limited_by(values))
 
 
 def scaled(metric: str, values: dict[str, float]) -> float | None:
     """ncu's percentages as shares."""
     value = values.get(metric)
     return value / 100 if value is not None and METRICS[metric].unit == "share" else value
+
+
+def limited_by(values: dict[str, float]) -> str | None:
+    """What allows the fewest blocks, all that tie; None where ncu does not say."""
+    limits = {name: values[metric] for metric, name in LIMITS.items() if metric in values}
+    if len(limits) < len(LIMITS):
+        return None
+    return ", ".join(name for name, blocks in limits.items() if blocks == min(limits.values()))
 
 
 def main(module: str, slug: str) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from talk.hardware import BY_TARGET
+from talk.hardware import BY_TARGET, THREADS_PER_BLOCK
 
-THREADS_LIMIT = 1024
-"""Threads of one program, on every target below: Triton compiles more, no GPU starts them."""
+THREADS_LIMIT = THREADS_PER_BLOCK
+"""Triton compiles programs of more, no GPU starts them."""
 
 
 @dataclass(frozen=True, kw_only=True)
