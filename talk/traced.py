@@ -21,7 +21,7 @@ ASSEMBLY = ("ptx", "amdgcn")
 
 TELLING = (
     re.compile(
-        r"\btt\.(?:load|store|atomic|descriptor)|\b(?:ld|st|red|atom|cp)\.[a-z]|= load |^store "
+        r"\btt\.(?:load|store|atomic|descriptor)|\b(?:ld|st|red|atom|cp)\.(?!param)[a-z]|= load |^store "
         r"|\b(?:LD|ST|LDG|STG|LDS|STS|LDSM|LDGSTS|RED|ATOM|ATOMG)\b"
         r"|\b(?:buffer|global|flat|ds)_[a-z]|\bbuffer\.(?:load|store)"
     ),

@@ -1,18 +1,19 @@
 """What the kernels of arithmetic and latency compute, held against PyTorch, on any device.
 
-A kernel is interpreted or compiled as it was when it was first imported.
+kernels: the module `talk.gpu.kernels`, imported to interpret or to compile.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
-from talk.gpu import kernels
 from talk.gpu.ceilings import LINE, random_cycle
 from talk.gpu.check import compare
 
 
-def check_multiply_adds(device: str, repeats: int) -> None:
+def check_multiply_adds(kernels: Any, device: str, repeats: int) -> None:
     """x·k + (1 - k), again and again: 1 + (x - 1)·kⁿ."""
     x = torch.rand(64, device=device)
     out = torch.full_like(x, float("nan"))
@@ -21,7 +22,7 @@ def check_multiply_adds(device: str, repeats: int) -> None:
     assert compare(out, expected, 1e-4).ok
 
 
-def check_dots(device: str, dtype: torch.dtype, repeats: int) -> None:
+def check_dots(kernels: Any, device: str, dtype: torch.dtype, repeats: int) -> None:
     """The sums of the columns of `repeats` equal products."""
     a, b = torch.randn(16, 32, dtype=dtype), torch.randn(32, 16, dtype=dtype)
     out = torch.full((2, 16), float("nan"), device=device)
@@ -30,8 +31,8 @@ def check_dots(device: str, dtype: torch.dtype, repeats: int) -> None:
     assert compare(out, expected.to(device), 1e-3 * repeats).ok
 
 
-def check_chain(device: str, lines: int, loads: int) -> None:
-    """After so many loads it is where a walk in Python is; only after all lines at its start."""
+def check_chain(kernels: Any, device: str, lines: int, loads: int) -> None:
+    """After so many loads it is where a walk in Python is."""
     links = random_cycle(lines, device)
     out = torch.full((1,), -1, dtype=torch.int32, device=device)
     kernels.chain_kernel[(1,)](out, links, loads, num_warps=1)

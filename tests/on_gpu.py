@@ -75,11 +75,12 @@ def streaming() -> None:
 
 def computing() -> None:
     """So do those of arithmetic and latency compute what they are counted for."""
+    from talk.gpu import kernels
     from tests.ceiling_kernels import check_chain, check_dots, check_multiply_adds
 
-    check_multiply_adds("cuda", repeats=4096)
-    check_dots("cuda", torch.bfloat16, repeats=64)
-    check_chain("cuda", lines=2**20, loads=1000)
+    check_multiply_adds(kernels, "cuda", repeats=4096)
+    check_dots(kernels, "cuda", torch.float16, repeats=64)
+    check_chain(kernels, "cuda", lines=2**20, loads=1000)
 
 
 def occupancies() -> None:

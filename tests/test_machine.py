@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 import types
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+import torch
 
 from talk import stage
-from talk.gpu import clocks, machine
-from talk.gpu.ceilings import array_bytes, moved_bytes
+from talk.gpu import ceilings, clocks, machine
+from talk.gpu.ceilings import LINE, array_bytes, moved_bytes, random_cycle
 from talk.gpu.ground import no_gpu
 from talk.gpu.selftest import explained
+from talk.gpu.timer import Timer
 from talk.gpu.trouble import attempt, explain
 from talk.outcome import Failure
 from talk.performer import Hello
 from talk.section import MIXES
 from talk.source import ROOT
 from talk.worker import Worker
+from tests.ceiling_kernels import check_chain, check_dots, check_multiply_adds
 from tests.conftest import SMALL
+from tests.interpreted import interpreting
 from tests.test_worker import Driver
 
 
@@ -96,6 +101,54 @@ def test_arrays_shrink_where_memory_is_short(free: int, each: int) -> None:
 
 def test_every_mix_has_its_bytes() -> None:
     assert [moved_bytes(mix, 10) for mix in MIXES] == [10, 10, 20, 30, 40]
+
+
+@pytest.fixture
+def kernels(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A copy of the stage's kernels that is interpreted; others in this process are compiled."""
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    spec = importlib.util.spec_from_file_location("kernels", ROOT / "talk/gpu/kernels.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    with interpreting():
+        spec.loader.exec_module(module)
+    return module
+
+
+def test_roofs_are_measured_with_kernels_that_compute_what_is_counted(kernels: Any) -> None:
+    check_multiply_adds(kernels, "cpu", repeats=40)
+    check_dots(kernels, "cpu", torch.float16, repeats=5)
+    check_chain(kernels, "cpu", lines=64, loads=50)
+
+
+@pytest.mark.parametrize("lines", [1, 2, 1000])
+def test_a_walk_passes_all_lines_before_it_repeats_one(lines: int) -> None:
+    links, at, seen = random_cycle(lines, "cpu"), 0, set()
+    for _ in range(lines):
+        seen.add(at)
+        at = int(links[at])
+    assert at == 0 and seen == set(range(0, lines * LINE, LINE))
+
+
+@pytest.mark.parametrize(
+    ("major", "hip", "roofs"),
+    [
+        (7, None, {"fp32"}),  # case E2: a T4 has no bfloat16, and no tensor cores through Triton
+        (8, None, {"fp32", "fp16", "bf16"}),
+        (12, None, {"fp32", "fp16", "bf16"}),
+        (9, "6.3", {"fp32", "fp16", "bf16"}),
+    ],
+)
+def test_only_roofs_that_this_gpu_has_are_measured(
+    monkeypatch: pytest.MonkeyPatch, major: int, hip: str | None, roofs: set[str]
+) -> None:
+    told = types.SimpleNamespace(major=major, multi_processor_count=40)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: told)
+    monkeypatch.setattr(torch.version, "hip", hip)
+    monkeypatch.setattr(ceilings, "fp32_tflops", lambda sms, timer, clock: 8.0)
+    monkeypatch.setattr(ceilings, "dot_tflops", lambda dtype, sms, timer, clock: 65.0)
+    found = ceilings.arithmetic(cast(Timer, None), lambda: 0.0)
+    assert found.keys() == roofs and found["fp32"] == 8.0
 
 
 class Cuda:
@@ -178,7 +231,7 @@ def test_a_device_that_is_lost_ends_more_than_one_attempt() -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("check", ["ceilings", "streaming"])
+@pytest.mark.parametrize("check", ["ceilings", "streaming", "computing"])
 def test_what_ceilings_are_measured_with_holds_on_a_gpu(check: str) -> None:
     command = [sys.executable, "-m", "tests.on_gpu", check]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)

@@ -8,229 +8,266 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
+from talk import look, traced
 from talk.outcome import Code, Lowering, Stage
-from talk.rows import GLOBAL_LOAD, widest_load
-from talk.terminal.clean import clean, styled
-from talk.terminal.grid import Grid, Head
-from talk.terminal.lowering import counted, takes
+from talk.terminal.clean import clean, styled, words
+from talk.terminal.lowerings import at_words, lowerings
 
-MOST_LINES = 10
-"""Lines of one form that are shown beside a Python line; the form is whole behind a key."""
-LONG = {
-    "ttir": "TTIR",
-    "ttgir": "TTGIR",
-    "llir": "LLVM IR",
-    "ptx": "PTX",
-    "sass": "SASS",
-    "amdgcn": "AMD code",
-}
-LAST_OF = {"ptx", "amdgcn"}
+LEAST_PYTHON, LEAST_FORMS = 4, 4
+"""Lines of the kernel and of a form that stay on the smallest screen."""
+MOST_FIRST = 8
+"""Lines that the chosen form gets before the others get any."""
+ON_A_PAGE = 3
+"""Lines of each form in plain text."""
+TWO_COLUMNS = 76
+"""Cells from which both makers stand side by side; a mnemonic and its operands fit in half."""
+GAP = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """Where one looks: counted on and on, so each is taken within what there is."""
+    """Where one looks: counted on and on, so each is taken within what there is.
+
+    whole: a form from its first line to its last. rows: lines of the screen for all of it.
+    """
 
     traced: int = 0
     form: int = 0
     variant: int = 0
+    target: int = 0
     whole: bool = False
+    rows: int = 30
 
 
 def trace(
-    lowerings: Sequence[Lowering], code: Sequence[Code], look: Look, *, walked: bool
+    lowered: Sequence[Lowering], code: Sequence[Code], look: Look | None = None
 ) -> RenderableType:
-    """walked: by keys; else, in plain text, the last form of each kernel for its first load."""
-    table = summary(lowerings)
-    kept = [lowering for lowering in lowerings if lowering.stages]
+    """look: None for a page, where no key moves: every kernel, for its first load."""
+    table, kept = lowerings(lowered), traced.kept(lowered)
     if not kept:
         return table
-    if not walked:
-        return Group(table, *(plain(lowering, code) for lowering in kept))
-    chosen = kept[look.variant % len(kept)]
-    stage = at_form(chosen, look.form)
-    source = source_of(chosen, code)
-    line = chosen_line(chosen, look.traced)
+    if look is None:
+        return Group(table, *(page(each, kept, code) for each in kept))
+    chosen = traced.chosen(kept, look.variant, look.target)
+    line = traced.line_at(chosen, kept, look.traced)
+    stage = traced.form_at(chosen, look.form)
     if look.whole:
-        return Group(heading(chosen, stage), marked(stage, line))
-    beside = counterpart(chosen, kept)
-    parts: list[RenderableType] = [
-        table,
-        heading(chosen, None),
-        python(source, line, traced_lines(chosen)),
-        Forms(chosen, line, stage),
-    ]
-    if beside is not None:
-        parts += [heading(beside, None), Forms(beside, line, None)]
-    return Group(*parts)
+        return whole(Column(chosen, stage, line), kept, code)
+    return Group(Descent(kept, code, look), Text(), table)
 
 
-def summary(lowerings: Sequence[Lowering]) -> RenderableType:
-    """A line for each kernel and target: what it takes, and how wide it loads."""
-    heads = [Head("kernel"), Head("for"), Head("with"), Head("registers", True)]
-    heads += [Head("spills", True), Head("shared", True), Head("widest load", True)]
-    return Grid([*heads, Head("")], [row(lowering) for lowering in lowerings])
+@dataclass(frozen=True)
+class Column:
+    """One lowering beside a Python line, with the form that is shown first."""
+
+    lowering: Lowering
+    stage: Stage
+    line: int
+
+    @property
+    def found(self) -> dict[str, list[tuple[int, str]]]:
+        """Form → its lines that came from the Python line."""
+        texts = {stage.name: clean(stage.text).split("\n") for stage in self.lowering.stages}
+        stages = self.lowering.stages
+        return {s.name: traced.lines_of(s, texts[s.name], self.line) for s in stages}
+
+    @property
+    def wanted(self) -> int:
+        """Lines for the chosen form, so that nothing of it is cut short."""
+        return min(len(self.found[self.stage.name]), MOST_FIRST)
+
+    @property
+    def roomy(self) -> int:
+        """Lines for every form one below the other."""
+        return len(self.lowering.stages) + self.wanted
 
 
-def row(lowering: Lowering) -> list[Text]:
-    widest = widest_load(lowering.machine_code)
-    figures = (lowering.registers, lowering.spills, lowering.shared)
-    failed = styled(clean(lowering.failure), "missing")
-    fits = failed if lowering.failure or lowering.fits else styled("✗ too much shared", "missing")
-    return [
-        styled(clean(lowering.kernel or lowering.candidate), "strong"),
-        Text(clean(lowering.target)),
-        Text(at_words(lowering)),
-        *(Text("–" if figure is None else f"{figure:,}") for figure in figures),
-        Text("–" if widest is None else f"{widest} B"),
-        fits,
-    ]
+@dataclass(frozen=True)
+class Descent:
+    """The kernel, and below it a column for each maker; as high as the look has rows."""
+
+    kept: Sequence[Lowering]
+    code: Sequence[Code]
+    look: Look
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        kept, look = self.kept, self.look
+        chosen = traced.chosen(kept, look.variant, look.target)
+        line = traced.line_at(chosen, kept, look.traced)
+        columns = [Column(chosen, traced.form_at(chosen, look.form), line)]
+        beside = traced.counterpart(chosen, kept)
+        if beside and options.max_width >= TWO_COLUMNS:
+            columns.append(Column(beside, traced.form_like(columns[0].stage, beside), line))
+        source = source_of(chosen, self.code)
+        room = look.rows - 3  # the heading, and what each column is headed by
+        shown = max(LEAST_PYTHON, room - 1 - max(column.wanted for column in columns))
+        shown = min(shown, len(source))
+        room = max(LEAST_FORMS, room - shown)
+        drawn = [heading(chosen, kept), *python(source, line, python_lines(chosen, kept), shown)]
+        roomy = all(column.roomy < room for column in columns)
+        drawn += beside_each_other([forms(c, room, roomy) for c in columns], options.max_width)
+        yield from (cut(text, options.max_width) for text in drawn)
 
 
-def at_words(lowering: Lowering) -> str:
-    return ", ".join(f"{clean(name)} {value:,}" for name, value in lowering.at.items())
+def python_lines(one: Lowering, kept: Sequence[Lowering]) -> list[int]:
+    return traced.python_lines(one, kept)
 
 
-def heading(lowering: Lowering, stage: Stage | None) -> Text:
-    words = " · ".join(part for part in (clean(lowering.target), at_words(lowering)) if part)
-    text = styled(clean(lowering.kernel), "strong").append(f"  {words}", "profile")
-    return text.append(f"  {name_of(stage)}, whole", "strong") if stage else text
-
-
-def name_of(stage: Stage) -> str:
-    return LONG.get(stage.name, clean(stage.name))
+def heading(lowering: Lowering, kept: Sequence[Lowering]) -> Text:
+    """The kernel, its size, and what the compiler was told of the arguments."""
+    text = styled(clean(lowering.kernel), "strong")
+    size = at_words(lowering)
+    text.append(f" · {size}" if size else "", "profile")
+    told = traced.told(lowering, kept).items()
+    return text.append("  " + " · ".join(f"{clean(n)}: {clean(k)}" for n, k in told), "quiet")
 
 
 def source_of(lowering: Lowering, code: Sequence[Code]) -> list[str]:
-    """The kernel's own text, whose lines the stages count."""
-    found = next((each.text for each in code if each.name == lowering.kernel), "")
-    return clean(found).split("\n")
+    """The kernel's own text, whose lines the forms count."""
+    return clean(next((c.text for c in code if c.name == lowering.kernel), "")).split("\n")
 
 
-def traced_lines(lowering: Lowering) -> list[int]:
-    """Python lines that left something behind, in order."""
-    return sorted({line for stage in lowering.stages for _, line in stage.lines})
-
-
-def chosen_line(lowering: Lowering, traced: int) -> int:
-    """The line that is looked at; at first, the first that loads something."""
-    lines = traced_lines(lowering)
-    if not lines:
-        return 0
-    return lines[(lines.index(first_load(lowering)) + traced) % len(lines)]
-
-
-def first_load(lowering: Lowering) -> int:
-    last = next((stage for stage in lowering.stages if stage.name in LAST_OF), lowering.stages[-1])
-    text = last.text.split("\n")
-    loads = (to for at, to in last.lines if at <= len(text) and GLOBAL_LOAD.search(text[at - 1]))
-    return next(loads, traced_lines(lowering)[0])
-
-
-def at_form(lowering: Lowering, form: int) -> Stage:
-    """The form that is looked at, PTX (or AMD's) at first."""
-    names = [stage.name for stage in lowering.stages]
-    first = next((i for i, name in enumerate(names) if name in LAST_OF), 0)
-    return lowering.stages[(first + form) % len(names)]
-
-
-def counterpart(chosen: Lowering, kept: Sequence[Lowering]) -> Lowering | None:
-    """The same kernel and size for the other maker, to stand beside."""
-    others = (
-        each
-        for each in kept
-        if each.target != chosen.target
-        and (each.kernel, each.at) == (chosen.kernel, chosen.at)
-        and each.target.startswith("sm_") != chosen.target.startswith("sm_")
-    )
-    return next(others, None)
-
-
-def python(source: Sequence[str], line: int, lines: Sequence[int]) -> RenderableType:
-    """The kernel; the chosen line stands out, lines of which nothing is left are quiet."""
-    shown = []
-    for number, text in enumerate(source, 1):
+def python(source: Sequence[str], line: int, lines: Sequence[int], room: int) -> Iterator[Text]:
+    """Lines around the chosen one, which stands out; those of which nothing is left are quiet."""
+    first = max(0, min(line - 1 - room // 2, len(source) - room))
+    for number, text in enumerate(source[first : first + room], first + 1):
         if number == line:
-            shown.append(styled(f"▸ {text}", "profile.here"))
+            yield styled(f"▸ {text}", "profile.here")
         else:
-            shown.append(styled(f"  {text}", "" if number in lines else "quiet"))
-    return Cut(shown)
+            yield styled(f"  {text}", "" if number in lines else "quiet")
+
+
+def forms(column: Column, room: int, roomy: bool) -> list[Text]:
+    """Two lines of figures, then every form, or the chosen one with the others on one line."""
+    lowering, found = column.lowering, column.found
+    head = [styled(clean(lowering.target), "profile.title").append(f"  {takes(lowering)}", "")]
+    head.append(counted(lowering, column.stage))
+    if not roomy:
+        lines = [tabs(column), *some(found[column.stage.name], room - 1)]
+        return [*head, *lines]
+    for stage, given in zip(lowering.stages, given_out(column, room), strict=True):
+        head += [form_head(column, stage), *some(found[stage.name], given)]
+    return head
+
+
+def given_out(column: Column, room: int) -> list[int]:
+    """Lines for each form: the chosen one first, then the others in turn."""
+    wanted = [len(column.found[stage.name]) for stage in column.lowering.stages]
+    given = [column.wanted * (s.name == column.stage.name) for s in column.lowering.stages]
+    left = room - len(given) - sum(given)
+    while left > 0 and given != wanted:
+        for i, most in enumerate(wanted):
+            if given[i] < most and left > 0:
+                given[i], left = given[i] + 1, left - 1
+    return given
+
+
+def takes(lowering: Lowering) -> str:
+    shared = look.quantity(lowering.shared, "capacity")
+    if not lowering.fits:
+        shared = f"✗ {shared} of {look.quantity(lowering.shared_limit, 'capacity')}"
+    registers = look.quantity(lowering.registers, "count")
+    spills = look.quantity(lowering.spills, "B")
+    parts = (f"{registers} registers", f"shared {shared}", f"{spills} spilled")
+    return " · ".join((*parts, f"{lowering.num_warps} warps"))
+
+
+def counted(lowering: Lowering, stage: Stage) -> Text:
+    """Instructions of a form, or of the assembly where it has none, by family."""
+    name = stage.name if stage.name in lowering.counts else traced.form_at(lowering, 0).name
+    counts = lowering.counts.get(name, {})
+    told = ", ".join(f"{clean(family)} × {n}" for family, n in traced.families(counts))
+    return styled(f"{title(name)} {sum(counts.values()):,}: {told}", "quiet")
+
+
+def title(name: str) -> str:
+    return traced.FORMS.get(name, clean(name))
+
+
+def tabs(column: Column) -> Text:
+    """Every form with its number of lines, the chosen one marked."""
+    text = Text()
+    for stage in column.lowering.stages:
+        here = stage.name == column.stage.name
+        words = f"{title(stage.name)} {len(column.found[stage.name])}"
+        text.append("" if not text else " ")
+        text.append(f"▸{words}" if here else f" {words}", "rewrite.title" if here else "quiet")
+    return text
+
+
+def form_head(column: Column, stage: Stage) -> Text:
+    here = stage.name == column.stage.name
+    count = len(column.found[stage.name])
+    words = f"{count} line{'s' * (count != 1)}" if count else "nothing is left of it here"
+    style = "rewrite.title" if here else "strong"
+    return styled(f"{'▸' if here else ' '}{title(stage.name)}", style).append(f"  {words}", "quiet")
+
+
+def some(found: Sequence[tuple[int, str]], room: int) -> list[Text]:
+    """The most telling lines there is room for; those that move data stand out."""
+    return [
+        styled(f"{at:>5} ", "quiet").append(text, "strong" if traced.rank(text) == 0 else "")
+        for at, text in traced.most_telling(found, room)
+    ]
+
+
+def beside_each_other(columns: Sequence[list[Text]], width: int) -> Iterator[Text]:
+    """Lines of one or two columns; each is cut at its own edge."""
+    if len(columns) == 1:
+        yield from columns[0]
+        return
+    left = (width - GAP) // 2
+    for row in range(max(len(column) for column in columns)):
+        one, other = (column[row] if row < len(column) else Text() for column in columns)
+        one.truncate(left, overflow="ellipsis", pad=True)
+        yield one.append(" " * GAP).append_text(other)
+
+
+def cut(text: Text, width: int) -> Text:
+    """One line, cut at the edge with an ellipsis and never wrapped."""
+    text.truncate(width, overflow="ellipsis")
+    text.no_wrap = True
+    return text
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Lines that are cut at the edge with an ellipsis, never wrapped."""
-
     lines: Sequence[Text]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for line in self.lines:
-            line = line.copy()
-            line.truncate(options.max_width, overflow="ellipsis")
-            line.no_wrap = True
-            yield line
+        yield from (cut(line, options.max_width) for line in self.lines)
 
 
-@dataclass(frozen=True)
-class Forms:
-    """What came of a Python line in every form; those of one form, or of the last, in full."""
-
-    lowering: Lowering
-    line: int
-    stage: Stage | None
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        full = self.stage or at_form(self.lowering, 0)
-        for stage in self.lowering.stages:
-            found = lines_of_stage(stage, self.line)
-            here = stage.name == full.name
-            count = f"{len(found)} line{'s' * (len(found) != 1)}"
-            style = "rewrite.title" if here else "quiet"
-            yield styled(f"{'▸' if here else ' '} {name_of(stage)}  {count}", style)
-            if here:
-                yield Cut([*clipped(found)])
-
-
-def lines_of_stage(stage: Stage, line: int) -> list[tuple[int, str]]:
-    text = clean(stage.text).split("\n")
-    return [(at, text[at - 1].strip()) for at, to in stage.lines if to == line and at <= len(text)]
-
-
-def clipped(found: Sequence[tuple[int, str]]) -> Iterator[Text]:
-    for at, text in found[:MOST_LINES]:
-        yield styled(f"    {at:>5}  ", "quiet").append(text)
-    if len(found) > MOST_LINES:
-        yield styled(f"           … {len(found) - MOST_LINES} more, w shows all", "quiet")
-    if not found:
-        yield styled("           nothing is left of this line here", "quiet")
-
-
-def marked(stage: Stage, line: int) -> RenderableType:
-    """A form from its first line to its last."""
+def whole(column: Column, kept: Sequence[Lowering], code: Sequence[Code]) -> RenderableType:
+    """A form from its first line to its last, those of the chosen Python line marked."""
+    lowering, stage, line = column.lowering, column.stage, column.line
     mine = {at for at, to in stage.lines if to == line}
-    return Cut(
-        [
-            styled(f"▸{at:>5}  {text}", "profile.here")
-            if at in mine
-            else styled(f" {at:>5}  ", "quiet").append(text)
-            for at, text in enumerate(clean(stage.text).split("\n"), 1)
-        ]
-    )
-
-
-def plain(lowering: Lowering, code: Sequence[Code]) -> RenderableType:
-    """For a page: the first load in the form nearest to the machine, and all instructions."""
-    line = chosen_line(lowering, 0)
     source = source_of(lowering, code)
-    text = source[line - 1].strip() if 0 < line <= len(source) else ""
-    words = [counted(name, counts) for name, counts in lowering.counts.items()]
-    return Group(
-        heading(lowering, None),
-        Text(takes(lowering)),
-        *(styled(each, "quiet") for each in words),
-        styled(f"▸ {text}", "profile"),
-        Forms(lowering, line, None),
-    )
+    chosen = source[line - 1].strip() if 0 < line <= len(source) else ""
+    head = heading(lowering, kept)
+    head.append(f"  {clean(lowering.target)}, {title(stage.name)} whole", "strong")
+    lines = [
+        styled(f"▸{at:>5}  {text}", "profile.here")
+        if at in mine
+        else styled(f" {at:>5}  ", "quiet").append(text)
+        for at, text in enumerate(clean(stage.text).split("\n"), 1)
+    ]
+    count = f"{len(mine)} of {len(lines)} lines"
+    return Cut([head, styled(f"{count} from  {chosen}", "profile"), *lines])
+
+
+def page(lowering: Lowering, kept: Sequence[Lowering], code: Sequence[Code]) -> RenderableType:
+    """In plain text: what it takes, and what came of the first load in each form."""
+    line = traced.line_at(lowering, kept, 0)
+    source = source_of(lowering, code)
+    column = Column(lowering, traced.form_at(lowering, 0), line)
+    lines = [styled(f"▸ {source[line - 1].strip()}", "profile")] if 0 < line <= len(source) else []
+    for stage in lowering.stages:
+        lines += [form_head(column, stage), *some(column.found[stage.name], ON_A_PAGE)]
+    head = styled(clean(lowering.target), "profile.title").append(f"  {takes(lowering)}")
+    counts = [counted(lowering, stage) for stage in lowering.stages if stage.name in lowering.counts]
+    told = heading(lowering, kept)
+    return Group(Text(), told, head, *(words(text.plain, "quiet") for text in counts), Cut(lines))
 
 
 if __name__ == "__main__":
@@ -244,4 +281,4 @@ if __name__ == "__main__":
         candidate="up", kernel="up", target="sm_00", registers=1, spills=0, shared=0,
         shared_limit=1024, num_warps=4, stages=stages, counts={"ptx": {"ld.global.b32": 1}},
     )  # fmt: skip
-    look_at(trace([made_up], [CODE], Look(), walked=True))
+    look_at(trace([made_up], [CODE], Look()))
