@@ -83,7 +83,7 @@ def row(entry: Entry) -> list[Text]:
     result = entry.result
     name = styled(result.name, style_of(look.ink(result.timing.candidate, entry.phase)))
     name.append(f"  {entry.address[0]}/{clean(entry.address[1])}", "quiet")
-    share = result.number("share" if not result.timing.items else "arithmetic_share")
+    share = result.number(WALLS.get(field_of([result]), "share"))
     return [
         name,
         Text(str(result.number("time"))),
@@ -91,6 +91,10 @@ def row(entry: Entry) -> list[Text]:
         Text("cached?" if CACHED in result.flags else str(share) if share.value else ""),
         mark(entry.shown.badge),
     ]
+
+
+WALLS = {"tflops": "arithmetic_share", "each": "arithmetic_share"}
+"""Rate → the share that goes with it; a chain of loads has neither."""
 
 
 def rated(result: Result) -> str:
