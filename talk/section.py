@@ -215,7 +215,7 @@ class Profile(Measure):
 class Trace(Measure):
     """Python → machine code: the lowering of each candidate's kernels, at every size and target.
 
-    targets: `talk.hardware.BY_TARGET` names them; `device` is the GPU that is here, if one is.
+    targets: `talk.hardware.BY_TARGET` names them; the GPU that is here comes first, if one is.
     sizes: replace the case's own. whole: targets whose text is kept, and not its figures alone.
     """
 
@@ -223,7 +223,7 @@ class Trace(Measure):
     _: KW_ONLY
     targets: tuple[str, ...] = ("sm_90",)
     sizes: tuple[Mapping[str, int], ...] = ()
-    whole: tuple[str, ...] = ("device", "sm_90")
+    whole: tuple[str, ...] = ("sm_90",)
 
 
 @dataclass(frozen=True)

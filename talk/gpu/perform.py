@@ -341,27 +341,25 @@ def unique(found: Iterable[Lowering]) -> list[Lowering]:
 
 def traced(step: Trace, blank: Outcome, stand: Stand) -> Outcome:
     """At every size, for every target; the GPU that is here first, where one is."""
-    device = device_target() if stand.live else ""
-    named = (device if target == "device" else target for target in step.targets)
-    targets = tuple(dict.fromkeys(target for target in named if target))
-    whole = {device if target == "device" else target for target in step.whole}
+    here = device_target() if stand.live else ()
+    targets = tuple(dict.fromkeys((*here, *step.targets)))
+    whole = {*here, *step.whole} if step.whole else set()
     found: list[Lowering] = []
     for size in step.sizes or (step.case.size,):
         at = dict(size) if step.sizes else {}
         for lowering in lowered(step, targets, stand, {**step.case.size, **size}):
             stages = lowering.stages if lowering.target in whole else ()
             found.append(replace(lowering, stages=stages, at=at))
-    missing = "device" in step.targets and not device
-    note = "no GPU here: compiled for the named targets alone" if missing else blank.note
     mode = blank.mode if stand.live else "compiled"
-    return replace(blank, mode=mode, lowerings=tuple(found), note=note)
+    return replace(blank, mode=mode, lowerings=tuple(found))
 
 
-def device_target() -> str:
-    """What Triton compiles for on this GPU, or nothing."""
+def device_target() -> tuple[str, ...]:
+    """What Triton compiles for on this GPU, where its limits are known."""
     from talk.gpu.machine import target
+    from talk.gpu.targets import TARGETS
 
-    return target()
+    return tuple(name for name in (target(),) if name in TARGETS)
 
 
 def kernel_free(lowering: Lowering) -> bool:
