@@ -65,7 +65,9 @@ def say(template: str, reading: Reading, section: int) -> Sentence | None:
         text = _compiled(template).render(n=n, tie=tie)
     except NoValue:
         return None
-    except (ArithmeticError, TypeError, TemplateError) as error:
+    except TalkError:
+        raise
+    except Exception as error:  # a record from elsewhere may hold anything
         raise TalkError(f"a sentence cannot be computed: {error}: {template[:80]!r}.") from None
     badge = weakest(number.badge for number in used)
     return Sentence(" ".join(text.split()), badge, tuple(used))
@@ -77,7 +79,9 @@ def _compiled(template: str) -> Any:
     try:
         _refuse(environment.parse(template))
         return environment.from_string(template)
-    except TemplateError as error:
+    except TalkError:
+        raise
+    except Exception as error:  # a thousand brackets, a number of a thousand digits
         raise TalkError(f"a sentence does not parse: {error}: {template[:80]!r}.") from None
 
 

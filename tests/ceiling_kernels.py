@@ -1,19 +1,18 @@
 """What the kernels of arithmetic and latency compute, held against PyTorch, on any device.
 
-kernels: the module `talk.gpu.kernels`, imported to interpret or to compile.
+In a process of its own: a Triton that was imported to compile does not interpret.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
+from talk.gpu import kernels
 from talk.gpu.ceilings import LINE, random_cycle
 from talk.gpu.check import compare
 
 
-def check_multiply_adds(kernels: Any, device: str, repeats: int) -> None:
+def check_multiply_adds(device: str, repeats: int) -> None:
     """x·k + (1 - k), again and again: 1 + (x - 1)·kⁿ."""
     x = torch.rand(64, device=device)
     out = torch.full_like(x, float("nan"))
@@ -22,7 +21,7 @@ def check_multiply_adds(kernels: Any, device: str, repeats: int) -> None:
     assert compare(out, expected, 1e-4).ok
 
 
-def check_dots(kernels: Any, device: str, dtype: torch.dtype, repeats: int) -> None:
+def check_dots(device: str, dtype: torch.dtype, repeats: int) -> None:
     """The sums of the columns of `repeats` equal products."""
     a, b = torch.randn(16, 32, dtype=dtype), torch.randn(32, 16, dtype=dtype)
     out = torch.full((2, 16), float("nan"), device=device)
@@ -31,7 +30,7 @@ def check_dots(kernels: Any, device: str, dtype: torch.dtype, repeats: int) -> N
     assert compare(out, expected.to(device), 1e-3 * repeats).ok
 
 
-def check_chain(kernels: Any, device: str, lines: int, loads: int) -> None:
+def check_chain(device: str, lines: int, loads: int) -> None:
     """After so many loads it is where a walk in Python is."""
     links = random_cycle(lines, device)
     out = torch.full((1,), -1, dtype=torch.int32, device=device)
@@ -45,3 +44,9 @@ def walk(links: list[int], loads: int) -> int:
         at = links[at]
         assert at % LINE == 0
     return at
+
+
+if __name__ == "__main__":
+    check_multiply_adds("cpu", repeats=40)
+    check_dots("cpu", torch.float16, repeats=5)
+    check_chain("cpu", lines=64, loads=50)

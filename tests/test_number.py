@@ -128,6 +128,92 @@ def test_faster_than_memory_is_flagged_and_never_over_100_percent_unsaid():  # c
     assert flags_of(timing("triton", 12e9 / 2100e6 / 1.01, mix="write"), CEILINGS) == ()
 
 
+def reading_of(timing, machine=MACHINE):
+    outcome = records.outcome("blocks", timings=(timing,))
+    return Reading(talk=Record(machine, (Event(kind="outcome", section=5, step="blocks",
+        outcome=outcome),)))  # fmt: skip
+
+
+def test_a_share_is_of_what_this_machine_was_measured_to_reach():  # case M3
+    add = timing("triton", 6.0, flops=10**9)
+    for gbps, tflops in ((2000.0, 10.0), (300.0, 8.0)):
+        measured = replace(
+            CEILINGS, bandwidth_gbps={"2:1": gbps, "read": 9000.0}, tflops={"fp32": tflops}
+        )
+        reading = reading_of(add, replace(MACHINE, ceilings=measured))
+        assert float(reading.number("5/blocks[triton].share")) == pytest.approx(2000 / gbps)
+        share = reading.number("5/blocks[triton].arithmetic_share")
+        assert float(share) == pytest.approx(1e9 / 6e-3 / (tflops * 1e12))
+    unmeasured = reading_of(add, replace(MACHINE, ceilings=None))
+    assert unmeasured.number("5/blocks[triton].share").value is None
+    assert unmeasured.number("5/blocks[triton].arithmetic_share").value is None
+
+
+def test_arithmetic_without_a_roof_of_its_own_is_held_against_float32():  # case E2
+    product = timing("triton", 1.0, flops=4 * 10**9, arithmetic="bf16")
+    for tflops, share in (({"fp32": 8.0}, 0.5), ({"fp32": 8.0, "bf16": 40.0}, 0.1)):
+        machine = replace(MACHINE, ceilings=replace(CEILINGS, tflops=tflops))
+        found = reading_of(product, machine).number("5/blocks[triton].arithmetic_share")
+        assert float(found) == pytest.approx(share)
+
+
+LAUNCHED = {"num_warps": 4, "num_stages": 3, "registers": 40, "spills": 0, "shared": 16 * 1024}
+
+
+def test_a_launch_names_its_registers_and_its_theoretical_occupancy():
+    reading = reading_of(timing("triton", 6.0, config=LAUNCHED))
+    written = {
+        name: str(reading.number(f"5/blocks[triton].{name}"))
+        for name in ("registers", "spills", "shared", "warps", "occupancy")
+    }
+    # 40 × 32 = 1,280 registers a warp; 51 warps, in fours 48: 12 programs by registers.
+    # 228 ÷ (16 + 1) KiB = 13 by shared memory. 12 programs of 4 warps are 48 of 64.
+    assert written == {
+        "registers": "40", "spills": "0", "shared": "16.0 KiB", "warps": "4",
+        "occupancy": "75.0 %",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("capability", "config"),
+    [
+        ("", LAUNCHED),
+        ("99.0", LAUNCHED),
+        ("gfx942", LAUNCHED),
+        ("9.0", {}),
+        ("9.0", {"num_warps": 4, "shared": 0}),
+    ],
+)
+def test_occupancy_has_no_value_where_the_gpu_or_the_launch_is_not_known(capability, config):
+    machine = replace(MACHINE, device=replace(MACHINE.device, capability=capability))
+    reading = reading_of(timing("triton", 6.0, config=config), machine)
+    assert reading.number("5/blocks[triton].occupancy").value is None
+    registers = reading.number("5/blocks[triton].registers").value
+    assert registers == config.get("registers")
+
+
+def test_the_machine_tells_its_roofs_its_ridges_and_its_latency():
+    measured = replace(CEILINGS, tflops={"fp32": 42.0, "bf16": 420.0}, latency_ns=317.0)
+    recording = records.record()
+    machine = replace(recording.machine, ceilings=measured)
+    reading = Reading(recording=replace(recording, machine=machine))
+    assert str(reading.number("machine/arithmetic[bf16].tflops")) == "420 TFLOP/s"
+    # The best streaming ceiling is 2,100 GB/s: 42 / 2.1 FLOP a byte.
+    assert reading.number("machine/ridge[fp32].intensity").value == pytest.approx(20.0)
+    assert str(reading.number("machine/latency.time")) == "317 ns"
+    assert str(reading.number("machine/launch.time")) == "2.00 µs"
+    assert str(reading.number("machine/device.sms")) == "100"
+    absent = reading.number("machine/arithmetic[fp16].tflops")
+    assert absent.value is None and absent.badge is Badge.MISSING
+
+
+def test_a_machine_without_latency_or_a_roof_says_that_it_was_not_measured():
+    with pytest.raises(LookupError, match="latency of memory was not measured"):
+        CEILINGS.latency_s  # noqa: B018
+    with pytest.raises(LookupError, match="no roof of bf16"):
+        CEILINGS.ridge("2:1", "bf16")
+
+
 def test_overlapping_spreads_are_a_tie():
     reading = Reading(recording=records.record(naive_ms=6.0, torch_ms=6.05))
     assert tie(reading.number("5/baseline[naive].time"), reading.number("5/baseline[torch].time"))
@@ -279,3 +365,11 @@ def test_counters_that_cannot_be_read_are_those_of_the_recording():
     assert lent.number("5/rows[naive].dram").badge is Badge.RECORDED
     assert lent.number("5/rows[kernel_3].time").badge is Badge.LIVE
     assert Reading(talk=talk, live=True).number("5/rows[naive].dram").badge is Badge.MISSING
+
+
+@pytest.mark.parametrize(
+    "broken", ["{{ 1" + "0" * 5000 + " }}", "{{ tie('a', 'b') }}", "{{ " + "(" * 3000 + "1"]
+)
+def test_a_broken_sentence_is_a_sentence(broken):
+    with pytest.raises(TalkError, match="a sentence"):
+        say(broken, READING, 5)
