@@ -13,7 +13,7 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, TemplateError, nodes
+from jinja2 import Environment, StrictUndefined, nodes
 
 from talk.errors import NoValue, TalkError
 from talk.look import Badge
