@@ -143,18 +143,24 @@ def test_the_roofline_on_screen_names_roofs_points_and_gaps():
     assert any("a" in line for line in lines) and any("b" in line for line in lines)
 
 
-def test_a_step_on_stage_gives_nothing_away_before_it_is_done():
-    on_stage = State(sections=(SECTION,), section=4, slug="all")
-    assert "✕ 4/add[triton]: not measured yet" in drawn(STEPS[3], on_stage)
-    done = replace(on_stage, done=frozenset({(4, "add")}))
-    words = drawn(STEPS[3], done)
-    assert "80.0 %" in words and "✕ 4/others[a · b, triton]: not measured yet" in words
+def test_what_comes_later_is_not_given_away_until_it_is_done():
+    early = State(sections=(SECTION,), section=4, slug="add")
+    assert "✕ 4/others[a · b, triton]: not measured yet" in drawn(STEPS[3], early)
+    done = replace(early, done=frozenset({(4, "others")}))
+    assert "✕ 4/others" not in drawn(STEPS[3], done)
+
+
+def test_who_jumps_is_shown_what_is_recorded():
+    words = drawn(STEPS[3], State(sections=(SECTION,), section=4, slug="all"))
+    assert "80.0 %" in words and "▣ RECORDED" in words
 
 
 def test_the_table_compares_with_the_first_and_the_calibration_counts():
     table = replace(STEPS[3], picture="table", of=("4/add[triton]", "4/add[tiny]"))
     assert "overhead-bound" in drawn(table, State())
-    words = drawn(replace(STEPS[3], picture="calibration"), State(sections=(SECTION,)))
+    asked = State(sections=(SECTION,), section=4, slug="guess")
+    words = drawn(replace(STEPS[3], picture="calibration"), asked)
     assert "open" in words and "1 still open" in words
+    # Of the recording too, where this stage has other sections.
     words = drawn(replace(STEPS[3], picture="calibration"), State())
-    assert "no question was asked yet" in words or "the model 1 of 1" in words
+    assert "the room did not vote, the model 1 of 1" in words

@@ -33,17 +33,28 @@ def collected(step: StepOutline, state: State, reading: Reading) -> RenderableTy
         found = roofline(step.of, reading, told)
         return drawn(found) if found else styled(NOTHING, "quiet")
     if step.picture == "calibration":
-        sections = known(state, reading)
+        sections = every_section(state, reading)
         return calibrated(calibration(sections, reading, told, voter(state, sections)))
     return table(step.of, reading, told)
 
 
+def every_section(state: State, reading: Reading) -> tuple[SectionOutline, ...]:
+    """Those of the recording too, behind the talk's own."""
+    recorded = reading.recording.outlines if reading.recording else ()
+    found = {outline.number: outline for outline in (*recorded, *known(state, reading))}
+    return tuple(found[number] for number in sorted(found))
+
+
 def teller(state: State, reading: Reading) -> Callable[[Address], bool]:
-    """A step of a section on stage may be told of once it is done; others come from the record."""
-    on_stage = {section.number for section in state.sections}
+    """What comes later on this stage is not given away, unless it was done already.
+
+    Who jumps over a step is shown its record, under its badge.
+    """
+    order = {address: at for at, address in enumerate(state.addresses)}
+    here = order.get(state.address, len(order))
 
     def told(address: Address) -> bool:
-        return address[0] not in on_stage or address in state.done
+        return address in state.done or order.get(address, -1) < here
 
     return told
 
