@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import truediv
 
 from talk import look
 from talk.hardware import BY_CAPABILITY
@@ -68,7 +70,16 @@ def rows_of(shown: Shown) -> Iterator[Row]:
 
 
 def row_of(timing: Timing, shown: Shown) -> Row:
-    """Rates and shares of one timing; empty where the time is mostly launch overhead.
+    """The numbers of one timing: what its time says, and what was known beside it."""
+    case = (timing.case,) if timing.case else ()
+    names = (*case, timing.candidate, *(str(value) for value in timing.at.values()))
+    passport = of_timing(timing, shown)
+    blank = Number(ref="", value=None, unit="", badge=shown.badge, passport=passport)
+    return Row(names, {**timed(timing, shown, blank), **beside(timing, shown, blank)})
+
+
+def timed(timing: Timing, shown: Shown, blank: Number) -> dict[str, Number]:
+    """Rates and shares, with their spread; empty where the time is mostly launch overhead.
 
     gbps: compulsory bytes / time / 1e9. tflops: flops / time / 1e12.
     share: of this machine's measured ceiling for the same traffic mix; none for the clock `hot`.
@@ -76,60 +87,56 @@ def row_of(timing: Timing, shown: Shown) -> Row:
     tensor cores. each: time / items.
     """
     ceilings = shown.machine.ceilings
-    flags = flags_of(timing, ceilings)
-    rated = OVERHEAD not in flags
-    passport = of_timing(timing, shown)
+    blank = replace(blank, flags=flags_of(timing, ceilings))
+    rated = OVERHEAD not in blank.flags
     hot = timing.clock == "hot"
     ceiling = ceilings.bandwidth_gbps.get(timing.mix) if ceilings and not hot else None
     tflops = ceilings.tflops if ceilings else {}
     roof = tflops.get(timing.arithmetic, tflops.get("fp32"))
-
-    def number(unit: str, of_ms: Callable[[float], float] | None) -> Number:
-        if of_ms is None:
-            return Number(
-                ref="", value=None, unit=unit, badge=shown.badge, flags=flags, passport=passport
-            )
-        low, high = sorted((of_ms(timing.p20_ms), of_ms(timing.p80_ms)))
-        return Number(
-            ref="",
-            value=of_ms(timing.median_ms),
-            unit=unit,
-            badge=shown.badge,
-            low=low,
-            high=high,
-            flags=flags,
-            passport=passport,
-        )
-
-    def gbps(ms: float) -> float:
-        return timing.bytes / ms / 1e6
-
-    def plain(value: float | None, unit: str) -> Number:
-        return Number(ref="", value=value, unit=unit, badge=shown.badge, passport=passport)
-
-    moved = rated and timing.bytes and timing.median_ms
-    computed = rated and timing.flops
-    fields = {
-        "time": number("s", lambda ms: ms / 1e3),
-        "gbps": number("GB/s", gbps if moved else None),
-        "share": number("share", (lambda ms: gbps(ms) / ceiling) if moved and ceiling else None),
-        "tflops": number("TFLOP/s", (lambda ms: timing.flops / ms / 1e9) if computed else None),
-        "arithmetic_share": number(
-            "share", (lambda ms: timing.flops / ms / 1e9 / roof) if computed and roof else None
-        ),
-        "each": number("s", (lambda ms: ms / 1e3 / timing.items) if timing.items else None),
-        "compile": plain(timing.compile_ms / 1e3 if timing.compile_ms is not None else None, "s"),
-        "bytes": plain(timing.bytes, "B"),
-        "intensity": plain(timing.flops / timing.bytes if timing.bytes else None, "FLOP/B"),
-        "n": plain(timing.n, "count"),
-        "registers": plain(timing.config.get("registers"), "count"),
-        "spills": plain(timing.config.get("spills"), "count"),
-        "shared": plain(timing.config.get("shared"), "capacity"),
-        "warps": plain(timing.config.get("num_warps"), "count"),
-        "occupancy": plain(occupancy_of(timing, shown.machine), "share"),
+    moved, computed = rated and timing.bytes, rated and timing.flops
+    # Field → its unit, and what is divided by the milliseconds; None: nothing is claimed.
+    per_ms = {
+        "gbps": ("GB/s", timing.bytes / 1e6 if moved else None),
+        "share": ("share", timing.bytes / 1e6 / ceiling if moved and ceiling else None),
+        "tflops": ("TFLOP/s", timing.flops / 1e9 if computed else None),
+        "arithmetic_share": ("share", timing.flops / 1e9 / roof if computed and roof else None),
     }
-    case = (timing.case,) if timing.case else ()
-    return Row((*case, timing.candidate, *(str(value) for value in timing.at.values())), fields)
+    each = 1e3 * timing.items if timing.items else None
+    return {
+        "time": spread_of(timing, blank, "s", lambda ms: ms / 1e3),
+        "each": spread_of(timing, blank, "s", (lambda ms: ms / each) if each else None),
+        **{
+            name: spread_of(timing, blank, unit, partial(truediv, amount) if amount else None)
+            for name, (unit, amount) in per_ms.items()
+        },
+    }
+
+
+def spread_of(
+    timing: Timing, blank: Number, unit: str, of_ms: Callable[[float], float] | None
+) -> Number:
+    """A number computed from the median, with those of p20 and p80 as its ends."""
+    if of_ms is None:
+        return replace(blank, unit=unit)
+    low, high = sorted((of_ms(timing.p20_ms), of_ms(timing.p80_ms)))
+    return replace(blank, unit=unit, value=of_ms(timing.median_ms), low=low, high=high)
+
+
+def beside(timing: Timing, shown: Shown, blank: Number) -> dict[str, Number]:
+    """What is known beside the time: counts, and the kernel's own configuration."""
+    config, moved = timing.config, timing.bytes
+    known: dict[str, tuple[float | None, str]] = {
+        "compile": (timing.compile_ms / 1e3 if timing.compile_ms is not None else None, "s"),
+        "bytes": (moved, "B"),
+        "intensity": (timing.flops / moved if moved else None, "FLOP/B"),
+        "n": (timing.n, "count"),
+        "registers": (config.get("registers"), "count"),
+        "spills": (config.get("spills"), "count"),
+        "shared": (config.get("shared"), "capacity"),
+        "warps": (config.get("num_warps"), "count"),
+        "occupancy": (occupancy_of(timing, shown.machine), "share"),
+    }
+    return {name: replace(blank, value=value, unit=unit) for name, (value, unit) in known.items()}
 
 
 MATRIX = 100.0
