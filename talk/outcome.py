@@ -227,6 +227,11 @@ class Outcome:
         return tuple(code for code in self.behind if code.shown)
 
     @property
+    def traces(self) -> bool:
+        """Whether there is a lowered kernel with its forms to walk through."""
+        return any(lowering.stages and lowering.counts for lowering in self.lowerings)
+
+    @property
     def plateaus(self) -> dict[str, tuple[int, int]]:
         """Candidate → the smallest and the largest value of its one swept parameter near its best
         rate: where a rise ends, and where a fall begins.

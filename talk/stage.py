@@ -25,8 +25,9 @@ class State:
     done, failed: steps performed in this talk. queued: a press waits for the running step,
     and then until its outcome, which `landed` at that second, has been seen.
     view: `step`, `help` or `jump`. rows: height of the scrolled part; extent: lines in it.
-    traced, form, variant: where a trace is looked at: the Python line, the form, the kernel and
-    target, each counted on and on; whole: that form from its first line to its last.
+    traceable: steps that left a trace to walk through. traced, form, variant, target: where in
+    it one looks: the Python line, the form, what was launched and for which GPU, each counted on
+    and on; whole: that form from its first line to its last. seeking: the view is to scroll there.
     """
 
     sections: tuple[SectionOutline, ...] = ()
@@ -36,6 +37,7 @@ class State:
     why: str = ""
     done: frozenset[Address] = frozenset()
     failed: frozenset[Address] = frozenset()
+    traceable: frozenset[Address] = frozenset()
     votes: dict[Address, str] = field(default_factory=dict)
     running: Address | None = None
     since: float = 0.0
@@ -55,7 +57,9 @@ class State:
     traced: int = 0
     form: int = 0
     variant: int = 0
+    target: int = 0
     whole: bool = False
+    seeking: bool = False
     message: str = ""
     started: float = 0.0
     now: float = 0.0
@@ -92,15 +96,14 @@ class State:
 
     @property
     def tracing(self) -> bool:
-        """Whether a trace is on screen."""
-        step = self.step
-        return (
-            step is not None
-            and step.kind == "trace"
-            and self.address in self.done
-            and self.view == "step"
-            and not self.code
-        )
+        """Whether a trace is on screen, to walk through."""
+        shown = self.address in self.traceable & self.done
+        return shown and self.view == "step" and not self.code
+
+    @property
+    def whole_form(self) -> bool:
+        """Whether one form of a kernel fills the screen."""
+        return self.tracing and self.whole
 
     @property
     def most_scroll(self) -> int:
@@ -174,10 +177,11 @@ class Said:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What the view found when it last drew: rows of room, lines to show."""
+    """What the view found when it last drew: rows of room, lines to show, those above them."""
 
     rows: int
     extent: int
+    scroll: int = 0
 
 
 @dataclass(frozen=True)
@@ -254,14 +258,13 @@ KEYS = {
 
 TRACE_KEYS = {
     "down": "trace-line",
-    "j": "trace-line",
     "up": "trace-line-back",
-    "k": "trace-line-back",
     "tab": "trace-form",
     "v": "trace-variant",
+    "t": "trace-target",
     "w": "trace-whole",
 }
-"""On a trace that is shown: it is walked through, and scrolled where a form is shown whole."""
+"""On a trace that is shown: it is walked through, and j and k alone scroll."""
 
 DIGITS = ("1", "2", "3", "4", "5", "6", "7", "8", "9")
 
@@ -287,9 +290,10 @@ def advance(state: State, event: Event) -> Result:
             return _arrived(state, outcome)
         case Said(text):
             return replace(state, message=text), ()
-        case Fitted(rows, extent):
-            fitted = replace(state, rows=rows, extent=extent)
-            return replace(fitted, scroll=min(state.scroll, fitted.most_scroll)), ()
+        case Fitted(rows, extent, scroll):
+            fitted = replace(state, rows=rows, extent=extent, seeking=False)
+            scroll = scroll if state.seeking else state.scroll
+            return replace(fitted, scroll=max(0, min(scroll, fitted.most_scroll))), ()
         case Tick(now):
             return _ticked(replace(state, now=now, started=state.started or now))
 
@@ -313,9 +317,6 @@ def _press(state: State, key: str) -> Result:
 def _named(state: State, key: str) -> str:
     """What a key means here."""
     here = TRACE_KEYS if state.tracing else {}
-    # A form that is shown whole is scrolled, like all that is long.
-    if state.whole and KEYS.get(key, "").startswith("scroll"):
-        here = {}
     return here.get(key, KEYS.get(key, ""))
 
 
@@ -350,7 +351,7 @@ def _go(state: State, to: Address) -> Result:
     if to not in state.addresses:
         return replace(state, message=f"There is no step {to[0]}/{to[1]}."), ()
     state = replace(state, section=to[0], slug=to[1], scroll=0, view="step", typed="", message="")
-    state = replace(state, traced=0, form=0, variant=0, whole=False)
+    state = replace(state, traced=0, form=0, variant=0, target=0, whole=False)
     moved: tuple[Effect, ...] = (Keep(record.Event(kind="move", section=to[0], step=to[1])),)
     state, effects = _asked(state)
     return state, moved + effects
@@ -397,6 +398,7 @@ def _arrived(state: State, outcome: Outcome) -> Result:
         state,
         done=state.done - {address} if failed else state.done | {address},
         failed=state.failed | {address} if failed else state.failed - {address},
+        traceable=state.traceable | {address} if outcome.traces else state.traceable - {address},
         running=None if mine else state.running,
         progress="" if mine else state.progress,
         fraction=None if mine else state.fraction,
@@ -466,6 +468,14 @@ def _scrolled(state: State, to: int) -> Result:
     return replace(state, scroll=max(0, min(to, state.most_scroll))), ()
 
 
+def _looked(state: State, **at: int) -> Result:
+    """Elsewhere in a trace; the view scrolls to what is marked in a form shown whole."""
+    if not state.tracing:
+        return replace(state, message="There is no trace here."), ()
+    # mypy knows no fields by name.
+    return replace(state, **at, seeking=True), ()  # type: ignore[arg-type]
+
+
 COMMANDS: dict[str, Callable[[State, Address], Result]] = {
     "next": _next,
     "back": _back,
@@ -482,11 +492,12 @@ COMMANDS: dict[str, Callable[[State, Address], Result]] = {
         if state.running
         else (state, (Shell(*address),))
     ),
-    "trace-line": lambda state, _: (replace(state, traced=state.traced + 1), ()),
-    "trace-line-back": lambda state, _: (replace(state, traced=state.traced - 1), ()),
-    "trace-form": lambda state, _: (replace(state, form=state.form + 1, scroll=0), ()),
-    "trace-variant": lambda state, _: (replace(state, variant=state.variant + 1, scroll=0), ()),
-    "trace-whole": lambda state, _: (replace(state, whole=not state.whole, scroll=0), ()),
+    "trace-line": lambda state, _: _looked(state, traced=state.traced + 1),
+    "trace-line-back": lambda state, _: _looked(state, traced=state.traced - 1),
+    "trace-form": lambda state, _: _looked(state, form=state.form + 1),
+    "trace-variant": lambda state, _: _looked(state, variant=state.variant + 1),
+    "trace-target": lambda state, _: _looked(state, target=state.target + 1),
+    "trace-whole": lambda state, _: _looked(replace(state, scroll=0), whole=not state.whole),
     "quit": lambda state, _: (replace(state, over=True), (Leave(),)),
     "scroll-down": lambda state, _: _scrolled(state, state.scroll + 1),
     "scroll-up": lambda state, _: _scrolled(state, state.scroll - 1),

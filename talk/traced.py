@@ -14,14 +14,15 @@ FORMS = {
     "llir": "LLVM",
     "ptx": "PTX",
     "sass": "SASS",
-    "amdgcn": "GCN",
+    "amdgcn": "AMDGCN",
 }
 """A form's name → how it is called: Triton's two, LLVM's, NVIDIA's two, AMD's."""
 ASSEMBLY = ("ptx", "amdgcn")
 
 TELLING = (
     re.compile(
-        r"\btt\.(?:load|store|atomic|descriptor)|\b(?:ld|st|red|atom|cp)\.(?!param)[a-z]|= load |^store "
+        r"\btt\.(?:load|store|atomic|descriptor)|= load |^store "
+        r"|\b(?:ld|st|red|atom|cp)\.(?!param)[a-z]"
         r"|\b(?:LD|ST|LDG|STG|LDS|STS|LDSM|LDGSTS|RED|ATOM|ATOMG)\b"
         r"|\b(?:buffer|global|flat|ds)_[a-z]|\bbuffer\.(?:load|store)"
     ),
@@ -40,7 +41,7 @@ def kept(lowerings: Iterable[Lowering]) -> list[Lowering]:
     """Those whose forms are at hand, each once."""
     found: list[Lowering] = []
     for lowering in lowerings:
-        if lowering.stages and lowering not in found:
+        if lowering.stages and lowering.counts and lowering not in found:
             found.append(lowering)
     return found
 

@@ -32,6 +32,7 @@ SECTION = Section(
             replace(ADD, size={"n": 2**24}),
             {
                 "naive": add_naive,
+                "many": lambda x, y: add(x, y, block=128, num_warps=1),
                 "one warp": lambda x, y: add(x, y, block=1024, num_warps=1),
                 "wide": lambda x, y: add(x, y, block=256, num_warps=16),
                 "heavy": lambda x, y: add(x, y, block=4096, num_warps=4),

@@ -70,7 +70,7 @@ def at(slug: str, record: Record | None = None) -> Talk:
 def drawn(talk: Talk, size: tuple[int, int] = (100, 30), medium: Medium | None = None) -> list[str]:
     """The screen as lines of text; the stage is told how it fitted, as the driver does."""
     frame = draw(talk.state, talk.reading, Canvas(*size))
-    talk.tell(stage.Fitted(frame.rows, frame.extent))
+    talk.tell(stage.Fitted(frame.rows, frame.extent, frame.scroll))
     return [(medium or Medium()).text(line) for line in frame.lines]
 
 

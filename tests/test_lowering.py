@@ -341,9 +341,19 @@ def test_a_process_that_aborts_is_a_sentence():
     assert not first.fits
 
 
-def test_a_process_that_takes_too_long_is_a_sentence():
+def test_a_process_that_aborts_takes_one_target_and_no_other_along():
+    targets = ("sm_90", "sm_80", "sm_86", "gfx942")
+    found = apart("adds_but_aborts_for_sm_80", targets)
+    assert tuple(one.target for one in found) == targets
+    assert [bool(one.stages) for one in found] == [True, False, True, True]
+    assert found[1].failure == ("No answer for sm_80: the compiling process was ended by SIGABRT.")
+
+
+def test_a_process_that_takes_too_long_is_a_sentence_and_the_next_request_is_answered():
     (late,) = apart("add", inputs="hanging_pair", timeout_s=0.5)
     assert late.failure == "No answer for sm_90: it took more than 0.5 s."
+    (next_one,) = apart("add")
+    assert next_one.stages and not next_one.failure
 
 
 def test_a_step_lowers_every_candidate_or_says_why_not():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from talk import source, wire
+from talk import source, traced, wire
 from talk.gpu import lowering
 from talk.gpu.lowering import Request, lower_apart
 from talk.gpu.measure import Bench
@@ -22,9 +22,10 @@ from talk.outcome import Outcome
 from talk.reading import Reading
 from talk.record import Event, Record, SectionOutline, StepOutline
 from talk.rows import widest_load
-from talk.stage import Press, State, advance
+from talk.stage import Arrived, Command, Fitted, Press, State, advance
 from talk.terminal.palette import theme
-from talk.terminal.trace import Look, chosen_line, trace, traced_lines
+from talk.terminal.trace import Look, trace
+from tests import screen
 from tests.interpreted import interpreting
 from tests.records import AT, MACHINE
 
@@ -131,12 +132,16 @@ def test_targets_that_are_not_whole_keep_their_figures_alone():
     assert bad.failure.startswith("no target 'sm_1': there is sm_75")
 
 
-def test_without_a_gpu_its_own_target_is_left_out_aloud():
-    step = replace(STEP, sizes=(), targets=("device", "sm_80"))
-    blank = Outcome(section=7, step="trace", mode="simulated")
-    found = perform(step, blank, Stand(module=MODULE, bench=Bench(interpreted=True)))
-    assert [x.target for x in found.lowerings] == ["sm_80"]
-    assert found.note == "no GPU here: compiled for the named targets alone"
+def test_the_gpu_that_is_here_comes_first(monkeypatch):
+    monkeypatch.setattr("talk.gpu.perform.device_target", lambda: ("sm_86",))
+    step = replace(STEP, sizes=(), targets=("sm_80",), whole=("sm_80",))
+    live = Stand(module=MODULE, bench=Bench())
+    found = perform(step, Outcome(section=7, step="trace", mode="live"), live)
+    assert [(x.target, bool(x.stages)) for x in found.lowerings] == [
+        ("sm_86", True),
+        ("sm_80", True),
+    ]
+    assert found.mode == "live"
 
 
 @pytest.mark.parametrize(
@@ -163,40 +168,107 @@ def text(renderable, width=80):
     return console.export_text()
 
 
-@pytest.mark.parametrize("width", [60, 80, 140])
-def test_a_line_is_followed_through_every_form(outcome, width):
-    words = text(trace(outcome.lowerings, outcome.code, Look(), walked=True), width)
-    assert "▸     x = tl.load(x_ptr + i, inside)" in words
-    assert "ld.global.v4.b32" in words and "buffer_load" in words  # NVIDIA, and AMD beside it
-    assert all(len(line) <= width for line in words.splitlines())
-    for form in ("TTIR", "TTGIR", "LLVM IR", "PTX", "SASS", "AMD code"):
+def shown(outcome, width=80, **look):
+    return text(trace(outcome.lowerings, outcome.code, Look(**look)), width)
+
+
+@pytest.mark.parametrize("rows", [4, 13, 19, 34, 80])
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_a_line_is_followed_through_every_form(outcome, width, rows):
+    words = shown(outcome, width, rows=rows)
+    assert "▸     x = tl.load(x_ptr + i, inside)" in words and "ld.global.v4.b32" in words
+    assert all(len(line) <= width for line in words.splitlines()), "cut, never wrapped"
+    for form in ("TTIR", "TTGIR", "LLVM", "PTX", "SASS"):
         assert form in words
 
 
-def test_keys_choose_the_line_the_form_and_the_kernel(outcome):
-    kept = outcome.lowerings[0]
-    lines = traced_lines(kept)
-    first = chosen_line(kept, 0)
-    assert chosen_line(kept, 1) == lines[(lines.index(first) + 1) % len(lines)]
-    assert chosen_line(kept, len(lines)) == first == chosen_line(kept, -len(lines))
-    sass = text(trace(outcome.lowerings, outcome.code, Look(form=1), walked=True))
-    assert "LDG.E.128" in sass
-    ragged = text(trace(outcome.lowerings, outcome.code, Look(variant=2), walked=True))
-    assert "sm_90 · n 1,000,001" in ragged
+@pytest.mark.parametrize("width", [80, 140])
+def test_both_makers_stand_side_by_side(outcome, width):
+    lines = shown(outcome, width, rows=13).splitlines()
+    assert any("sm_90 " in line and "gfx942 " in line for line in lines)
+    assert any(re.match(r" +\d+ \w+\.\w+ .* \d+ v_\w+", line) for line in lines)
+    for load in ("ld.global.v4.b32 {", "buffer_load_dwordx2 v"):
+        assert any(load in line for line in lines)
+
+
+def test_a_narrow_screen_shows_one_maker_and_a_key_the_other(outcome):
+    assert "AMDGCN" not in shown(outcome, 60, rows=13)
+    assert "▸AMDGCN" in shown(outcome, 60, rows=13, target=1)
+
+
+def test_what_a_launch_takes_and_was_told_is_said(outcome):
+    aligned, ragged = (shown(outcome, variant=n) for n in (0, 1))
+    assert "add_kernel · n 1,048,576 · 4 warps  n: i32, divisible by 16" in aligned
+    assert "add_kernel · n 1,000,001 · 4 warps  n: i32\n" in ragged
+    registers = of(outcome, "sm_90", RAGGED).registers
+    assert f"sm_90 {registers} registers, spills 0, shared 0" in ragged
+    assert "ld.global.v4.b32 × 2" in aligned and "ld.global.b32 × 8" in ragged
+
+
+def test_a_program_that_does_not_fit_says_what_it_needs_and_may_have(outcome):  # case E8
+    large = replace(outcome.lowerings[0], shared=300_000)
+    words = text(trace([large], outcome.code, Look()))
+    needs = "one program needs 293 KiB of shared memory, and may have 227 KiB."
+    assert f"✗ add_kernel on sm_90: {needs}" in " ".join(words.split())
+    assert "✗ 293 KiB of 227 KiB" in words
+
+
+def test_what_did_not_compile_is_a_sentence_below_the_table(outcome):
+    failed = replace(outcome.lowerings[0], stages=(), counts={}, failure="Cannot select: x.")
+    words = text(trace([failed], outcome.code, Look()))
+    assert words.splitlines()[-1] == "✗ Cannot select: x."
+
+
+def test_lines_are_counted_on_from_the_first_load_and_round(outcome):
+    kept = traced.kept(outcome.lowerings)
+    lines = traced.python_lines(kept[0], kept)
+    first = traced.line_at(kept[0], kept, 0)
+    assert traced.line_at(kept[0], kept, 1) == lines[lines.index(first) + 1]
+    assert traced.line_at(kept[0], kept, len(lines)) == first
+    assert traced.line_at(kept[0], kept, -len(lines)) == first
+
+
+def test_the_line_stays_when_the_target_or_the_size_changes(outcome):
+    kept = traced.kept(outcome.lowerings)
+    every = [traced.chosen(kept, v, t) for v in range(2) for t in range(2)]
+    assert len({traced.line_at(one, kept, 2) for one in every}) == 1
+    assert {(one.target, one.at["n"]) for one in every} == {
+        (target, n) for target in ("sm_90", "gfx942") for n in (ALIGNED, RAGGED)
+    }
+
+
+def test_a_key_goes_through_the_forms(outcome):
+    names = [traced.form_at(outcome.lowerings[0], n).name for n in range(-3, 4)]
+    assert names == ["ttir", "ttgir", "llir", "ptx", "sass", "ttir", "ttgir"]
+    assert "▸SASS" in shown(outcome, form=1, rows=13)
+    assert "LDG.E.128" in shown(outcome, form=1, rows=13)
+
+
+def test_the_lines_that_move_data_are_left_out_last():
+    found = [(1, "mov.u32 %r1, 0x0;"), (2, "add.f32 %f1;"), (3, "@%p1 ld.global.b32 { %r1 };")]
+    assert traced.most_telling(found, 1) == [found[2]]
+    assert traced.most_telling(found, 2) == found[1:]
+    assert traced.most_telling(found, 9) == found and traced.most_telling(found, -1) == []
+    assert traced.families({"mov.u32": 9, "add.f32": 1, "ld.param.b64": 5, "st.global.b32": 1})[
+        0
+    ] == ("st.global.b32", 1)
 
 
 def test_a_form_is_shown_whole_with_its_lines_marked(outcome):
-    look = Look(whole=True)
-    words = text(trace(outcome.lowerings, outcome.code, look, walked=True), 100).splitlines()
-    assert "PTX, whole" in words[0] and any("ret;" in line for line in words)
+    words = shown(outcome, 100, whole=True).splitlines()
+    assert "sm_90, PTX whole" in words[0] and any("ret;" in line for line in words)
     marked = [line for line in words if line.startswith("▸")]
+    count = f"{len(marked)} of {len(words) - 2} lines"
+    assert words[1] == f"{count} from  x = tl.load(x_ptr + i, inside)"
     assert any("ld.global.v4.b32" in line for line in marked) and len(marked) < len(words) / 2
 
 
-def test_on_a_page_the_first_load_is_told(outcome):
-    words = text(trace(outcome.lowerings, outcome.code, Look(), walked=False))
+def test_on_a_page_the_first_load_is_told_in_every_form(outcome):
+    words = text(trace(outcome.lowerings, outcome.code))
     assert words.count("▸ x = tl.load(x_ptr + i, inside)") == 4
-    assert "registers per thread" in words and "PTX, " in words
+    assert words.count("= tt.load") == 6 and words.count("= amdg.buffer_load") == 2
+    assert "LDG.E.128 R" in words
+    assert len(words.splitlines()) < 100
 
 
 SECTION = SectionOutline(
@@ -206,8 +278,9 @@ SECTION = SectionOutline(
         StepOutline(slug="after", title="A", phase="fuse", kind="trace"),
     ),
 )  # fmt: skip
+DONE = frozenset({(7, "trace")})
 SHOWN = State(
-    sections=(SECTION,), section=7, slug="trace", mode="live", done=frozenset({(7, "trace")}),
+    sections=(SECTION,), section=7, slug="trace", mode="live", done=DONE, traceable=DONE,
     rows=5, extent=50,
 )  # fmt: skip
 
@@ -218,12 +291,27 @@ def press(state, *keys):
     return state
 
 
-def test_a_trace_is_walked_by_keys_and_scrolled_where_a_form_is_whole():
-    state = press(SHOWN, "down", "j", "up", "tab", "v")
-    assert (state.traced, state.form, state.variant, state.scroll) == (1, 1, 1, 0)
-    whole = press(state, "w", "down", "down")
-    assert whole.whole and whole.scroll == 2 and whole.traced == 1
+def test_a_trace_is_walked_by_keys_and_two_of_them_scroll():
+    state = press(SHOWN, "down", "down", "up", "tab", "v", "t", "t")
+    assert (state.traced, state.form, state.variant, state.target) == (1, 1, 1, 2)
+    assert state.scroll == 0 and press(state, "j", "j", "k").scroll == 1
+    whole = press(state, "w", "down")
+    assert whole.whole and whole.seeking and whole.traced == 2
     assert not press(whole, "w").whole
+
+
+def test_a_slide_s_command_walks_it_too():
+    state, _ = advance(SHOWN, Command("trace-form", 7, "trace"))
+    assert state.form == 1
+    elsewhere, _ = advance(replace(SHOWN, slug="after"), Command("trace-form", 7, "trace"))
+    assert elsewhere.form == 0 and elsewhere.message == "There is no trace here."
+
+
+def test_what_is_marked_is_scrolled_to_once():
+    seeking = press(SHOWN, "w")
+    found, _ = advance(seeking, Fitted(5, 50, 30))
+    assert found.scroll == 30 and not found.seeking
+    assert advance(found, Fitted(5, 50, 7))[0].scroll == 30, "the view follows from here on"
 
 
 def test_before_it_is_performed_and_elsewhere_the_keys_scroll():
@@ -232,13 +320,76 @@ def test_before_it_is_performed_and_elsewhere_the_keys_scroll():
     assert press(SHOWN, "c", "down").scroll == 1
 
 
+def test_figures_alone_are_no_trace_to_walk_through(outcome):
+    state = replace(SHOWN, done=frozenset(), traceable=frozenset(), running=(7, "trace"))
+    whole, _ = advance(state, Arrived(outcome))
+    assert whole.tracing
+    bare = replace(outcome, lowerings=tuple(replace(x, stages=()) for x in outcome.lowerings))
+    assert not advance(whole, Arrived(bare))[0].tracing
+
+
 def test_another_step_is_looked_at_from_its_beginning():
-    moved = press(SHOWN, "down", "tab", "w", "right")
-    assert moved.slug == "after" and (moved.traced, moved.form, moved.whole) == (0, 0, False)
+    moved = press(SHOWN, "down", "tab", "t", "w", "right")
+    assert moved.slug == "after"
+    assert (moved.traced, moved.form, moved.target, moved.whole) == (0, 0, 0, False)
 
 
 def test_a_remote_s_escape_and_f5_do_nothing_here():  # case S7
     assert press(SHOWN, "escape", "f5") == SHOWN
+
+
+# A replay on a whole screen
+
+
+@pytest.fixture
+def replayed(outcome):
+    """The recorded trace as a machine with neither torch nor Triton shows it."""
+    step = StepOutline(slug="trace", title="One line", phase="profile", kind="trace")
+    section = SectionOutline(number=7, title="T", minutes=1, module=MODULE, claim="", steps=(step,))
+    events = (
+        Event(kind="outline", at=AT, section=7, outline=section),
+        Event(kind="outcome", at=AT, section=7, step="trace", outcome=outcome),
+    )
+    return screen.press(screen.talk_of(Record(MACHINE, events)), "right")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (140, 45)])
+def test_a_whole_screen_needs_no_scrolling_to_see_the_line_and_what_it_became(replayed, size):
+    for keys, machine in ((), "ld.global.v4"), (("v",), "ld.global.b32"), (("t",), "buffer_load"):
+        lines = screen.drawn(screen.press(replayed, *keys), size)
+        assert len(lines) == size[1] and max(map(len, lines)) <= size[0]
+        seen = "\n".join(lines)
+        assert "▸     x = tl.load(x_ptr + i, inside)" in seen and machine in seen
+    assert all(word in seen for word in ("Tab form", "w whole", "v variant", "t target"))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (140, 45)])
+def test_a_form_shown_whole_opens_at_its_marked_lines_under_its_name(replayed, size):
+    seen = screen.shown(screen.press(replayed, "w"), size)
+    assert "sm_90, PTX whole" in seen and "ld.global.v4.b32 {" in seen
+    assert "lines above" in seen
+    seen = screen.shown(screen.press(replayed, "down", "down"), size)
+    assert "from  tl.store" in seen and "st.global.v4.b32 [" in seen
+    ends = screen.shown(screen.press(replayed, "end"), size)
+    assert "ret;" in ends and "sm_90, PTX whole" in ends
+
+
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (200, 60)])
+def test_a_hostile_trace_neither_leaves_its_lines_nor_writes_escapes(outcome, size):
+    names = ("step", "mode", "name", "target")
+    step = StepOutline(slug="trace", title="T", phase="profile", kind="trace")
+    section = SectionOutline(number=7, title="T", minutes=1, module=MODULE, claim="", steps=(step,))
+    events = (
+        Event(kind="outline", at=AT, section=7, outline=section),
+        Event(
+            kind="outcome", at=AT, section=7, step="trace", outcome=screen.hostile(outcome, names)
+        ),
+    )
+    talk = screen.press(screen.talk_of(Record(MACHINE, events)), "right")
+    for key in ("down", "tab", "v", "t", "w", "end", "w", "n"):
+        lines = screen.drawn(screen.press(talk, key), size)
+        assert len(lines) == size[1] and max(map(len, lines)) <= size[0]
+        assert not any(character in line for line in lines for character in "\x1b\x07\r\u202e")
 
 
 # The process that compiles
@@ -266,20 +417,31 @@ def test_it_is_kept_for_further_requests_and_replaced_once_it_was_killed():
 
 
 def test_an_edit_is_compiled_and_not_what_was_read_before(tmp_path, monkeypatch):  # case K11
+    """Of the kernel, then of its helper in another file: at the same size, within one second."""
     package = tmp_path / "edited_demo"
     package.mkdir()
-    (package / "__init__.py").write_text("")
-    kernel = package / "kernel.py"
+    kernel, helper = package / "kernel.py", package / "helper.py"
     body = (Path(__file__).parent / "lowering_kernels.py").read_text()
-    kernel.write_text(body)
+    body = "from edited_demo.helper import join\n" + body
+    join = "import triton\n\n\n@triton.jit\ndef join(x, y):\n    return x - y\n"
+    (package / "__init__.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
-    asked = Request(module="edited_demo.kernel", function="add", inputs="pair", targets=("sm_90",))
-    (before,) = lower_apart(asked)
-    kernel.write_text(body.replace("x + y, inside)", "x * y, inside)"))
-    (after,) = lower_apart(asked)
-    assert not before.failure and not after.failure
-    assert "add.f32" in before.counts["ptx"] and "add.f32" not in after.counts["ptx"]
-    assert "mul.f32" in after.counts["ptx"]
+
+    def instructions():
+        asked = Request(
+            module="edited_demo.kernel", function="add", inputs="pair", targets=("sm_90",)
+        )
+        (found,) = lower_apart(asked)
+        assert not found.failure
+        return {name for name in ("add.f32", "sub.f32", "mul.f32") if name in found.counts["ptx"]}
+
+    kernel.write_text(body)
+    helper.write_text(join)
+    assert instructions() == {"add.f32"}
+    kernel.write_text(body.replace("x + y, inside)", "join(x, y), inside)"))
+    assert instructions() == {"sub.f32"}
+    helper.write_text(join.replace("x - y", "x * y"))
+    assert instructions() == {"mul.f32"}
 
 
 def test_nothing_is_left_running_at_the_end():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -24,28 +25,41 @@ from talk.terminal.collected import collected
 from talk.terminal.failure import failure
 from talk.terminal.outcome import outcome, unrepeated
 from talk.terminal.ruled import Ruled
-from talk.terminal.trace import Look
+from talk.terminal.trace import Look, trace
 
 Blocks = Iterator[RenderableType]
+
+ABOVE = 3
+"""Lines above what a step left behind: its title, a blank one, where the figures come from."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """One step, and all that its screen may draw on. walked: by keys, and not on a page."""
+    """One step, and all that its screen may draw on.
+
+    rows: lines there are for it; 0 on a page, where there are any number and no key moves.
+    """
 
     state: State
     reading: Reading
     section: SectionOutline
     step: StepOutline
-    walked: bool = True
+    rows: int = 0
 
     @property
     def look(self) -> Look | None:
         """Where in a trace one looks; None on a page, where no key moves."""
         state = self.state
-        if not self.walked:
+        if not self.rows:
             return None
-        return Look(traced=state.traced, form=state.form, variant=state.variant, whole=state.whole)
+        return Look(
+            traced=state.traced,
+            form=state.form,
+            variant=state.variant,
+            target=state.target,
+            whole=state.whole,
+            rows=self.rows - ABOVE,
+        )
 
     @property
     def shown(self) -> tuple[Shown, ...]:
@@ -71,12 +85,23 @@ def body(scene: Scene) -> Blocks:
     if scene.state.code:
         yield code(scene.code) if scene.code else styled("This step has no code.", "quiet")
         return
+    if scene.state.whole_form:
+        yield from whole_form(scene)
+        return
     yield title(scene)
     yield from notes(scene)
     if scene.step.kind == "now-you":
         yield from now_you(scene.step)
     else:
         yield from step(scene)
+
+
+def whole_form(scene: Scene) -> Blocks:
+    """One form of a kernel, and nothing else."""
+    traces = (shown for shown in scene.shown if shown.outcome.traces)
+    for shown in itertools.islice(traces, 1):
+        done = shown.outcome
+        yield Group(source(shown), trace(done.lowerings, done.code, scene.look))
 
 
 def title(scene: Scene) -> Text:
@@ -111,7 +136,7 @@ def step(scene: Scene) -> Blocks:
     else:
         yield from outcomes(scene)
     # A trace shows its code itself, line by line.
-    if scene.code and not (scene.state.tracing and scene.walked):
+    if scene.code and not (scene.state.tracing and scene.rows):
         yield code(scene.code)
 
 

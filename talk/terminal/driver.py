@@ -137,7 +137,7 @@ class Driver:
             lambda error: trouble(error, canvas),
         )
         if frame.extent:
-            self._talk.tell(stage.Fitted(frame.rows, frame.extent))
+            self._talk.tell(stage.Fitted(frame.rows, frame.extent, frame.scroll))
         return frame
 
     def _shell(self, section: int, slug: str) -> None:

@@ -14,6 +14,7 @@ from talk.terminal.clean import styled
 
 Key = tuple[str, str]
 GAP = "   "
+TRACE = (("↑↓", "line"), ("Tab", "form"), ("w", "whole"), ("v", "variant"), ("t", "target"))
 
 
 def footer(state: State, width: int, scrolls: bool) -> Text:
@@ -38,12 +39,12 @@ def keys(state: State, scrolls: bool) -> Iterator[Key]:
     if state.view == "jump":
         yield from (("enter", "go"), ("↑↓", "choose"), ("Esc", "leave"))
         return
-    yield from of_step(state) if state.view == "step" else [("any key", "back")]
-    if state.tracing:
-        move = ("↑↓", "scroll" if state.whole else "line")
-        yield from (move, ("Tab", "form"), ("v", "kernel"), ("w", "whole"))
-    elif scrolls:
-        yield ("↑↓", "scroll")
+    first, *others = of_step(state) if state.view == "step" else [("any key", "back")]
+    yield first
+    yield from TRACE if state.tracing else ()
+    yield from others
+    if scrolls:
+        yield ("j k", "scroll") if state.tracing else ("↑↓", "scroll")
     if state.view == "step":
         yield from (("g", "jump"), ("c", "code"), ("n", "notes"), ("b", "blank"))
         yield from [] if state.mode == "replay" else [("i", "IPython")]

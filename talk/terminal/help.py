@@ -47,7 +47,8 @@ BADGES = {
 
 def help(state: State) -> RenderableType:
     rows = [[styled(pressed(name), "strong"), Text(words)] for name, words in COMMANDS.items()]
-    rows.append([styled("↑↓ Tab v w", "strong"), Text("in a trace: line, form, kernel, whole")])
+    trace = "in a trace: Python line, form, variant, target, form whole"
+    rows.append([styled("↑↓ Tab v t w", "strong"), Text(trace)])
     rows.append([styled("1 … 9", "strong"), Text("vote for an answer")])
     badges = [[mark(badge), Text(words)] for badge, words in BADGES.items()]
     why = line(f"This talk: {state.mode}. {state.why}")

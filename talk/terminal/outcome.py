@@ -53,7 +53,7 @@ def parts(
         yield typed_table(done.table)
     yield from counters(shown, reading)
     if any(each.counts for each in done.lowerings):
-        yield trace(done.lowerings, done.code, look or Look(), walked=look is not None)
+        yield trace(done.lowerings, done.code, look)
     else:
         yield from (lowering(each) for each in done.lowerings)
     yield from said(shown)

@@ -122,7 +122,7 @@ class Walk:
         """The step's heading, and what there is to show under it."""
         state = self._talk.state
         assert state.outline is not None and state.step is not None
-        scene = Scene(state, self._talk.reading, state.outline, state.step, walked=False)
+        scene = Scene(state, self._talk.reading, state.outline, state.step)
         return guarded(lambda: list(body(scene)), lambda error: [Text(), undrawn(error)])
 
     def _until_done(self) -> None:

@@ -24,17 +24,20 @@ READABLE = 104
 """Longer lines are hard to follow, so what is wider stays empty or takes the growing table."""
 BESIDE = 58
 """Cells that the growing table needs to stand beside the step."""
+HEADED = 3
+"""Lines that name a form shown whole; they stay while it scrolls."""
 PINNED = 3
 """Lines of a take-away that stay on screen; a longer one scrolls with the rest."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """rows: height of the scrolled part. extent: lines in it."""
+    """rows: height of the scrolled part. extent: lines in it. scroll: those above the window."""
 
     lines: Sequence[Line]
     rows: int = 1
     extent: int = 0
+    scroll: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Canvas:
 
 
 def draw(state: State, reading: Reading, canvas: Canvas) -> Frame:
-    """The screen of a state. The view tells the stage `Fitted(rows, extent)`."""
+    """The screen of a state. The view tells the stage `Fitted(rows, extent, scroll)`."""
     if canvas.width < LEAST[0] or canvas.height < LEAST[1]:
         return Frame(whole(canvas, [cramped(canvas)]))
     if state.blank:
@@ -75,24 +78,34 @@ def draw(state: State, reading: Reading, canvas: Canvas) -> Frame:
     # Two rules and the line of keys.
     rows = max(1, canvas.height - len(top) - len(pinned) - 3)
     content = [*middle(state, reading, canvas, rows), *scrolled]
+    if state.whole_form:
+        top, content, rows = [*top, *content[:HEADED]], content[HEADED:], max(1, rows - HEADED)
+    scroll = sought(content, rows) if state.whole_form and state.seeking else state.scroll
+    scroll = max(0, min(scroll, len(content) - rows))
     keys = canvas.lines(footer.footer(state, canvas.inner, len(content) > rows))
     return Frame(
         whole(
             canvas,
             [
                 *indented(top),
-                *window(content, rows, state.scroll, canvas),
+                *window(content, rows, scroll, canvas),
                 *indented(pinned + keys),
             ],
         ),
         rows,
         len(content),
+        scroll,
     )
 
 
-def window(content: list[Line], rows: int, scroll: int, canvas: Canvas) -> list[Line]:
+def sought(content: list[Line], rows: int) -> int:
+    """Where to look for what a Python line became, in a form shown whole: a third from the top."""
+    marked = (i for i, line in enumerate(content) if line and line[0].text.startswith("▸"))
+    return next(marked, 0) - rows // 3
+
+
+def window(content: list[Line], rows: int, at: int, canvas: Canvas) -> list[Line]:
     """The part of the content in view, between two rules that say what lies beyond."""
-    at = max(0, min(scroll, len(content) - rows))
     below = max(0, len(content) - rows - at)
     return [
         *indented([rule(canvas, f"↑ {plural(at)} above" if at else "")]),
@@ -117,7 +130,9 @@ def middle(state: State, reading: Reading, canvas: Canvas, rows: int) -> list[Li
         return canvas.lines(jump.jump(state, rows))
     if state.step is None or state.outline is None:
         return canvas.lines(styled(f"{progress.spinner(state.now)} loading the section", "quiet"))
-    scene = Scene(state, reading, state.outline, state.step)
+    scene = Scene(state, reading, state.outline, state.step, rows)
+    if state.tracing:
+        return canvas.blocks(body(scene), canvas.inner)
     table = growing.entries(state, reading) if not state.code else ()
     if not table:
         return canvas.blocks(body(scene), min(canvas.inner, READABLE))

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
 from talk import look, traced
 from talk.outcome import Code, Lowering, Stage
-from talk.terminal.clean import clean, styled, words
-from talk.terminal.lowerings import at_words, lowerings
+from talk.terminal.clean import clean, styled
+from talk.terminal.targets import at_words, lowerings
 
-LEAST_PYTHON, LEAST_FORMS = 4, 4
-"""Lines of the kernel and of a form that stay on the smallest screen."""
+LEAST_FORMS = 4
+"""Lines of a form that stay on the smallest screen, under the others' names."""
 MOST_FIRST = 8
 """Lines that the chosen form gets before the others get any."""
-ON_A_PAGE = 3
-"""Lines of each form in plain text."""
+ON_A_PAGE, MOST_FAMILIES = 2, 8
+"""Lines of each form, and families of instructions, in plain text."""
 TWO_COLUMNS = 76
 """Cells from which both makers stand side by side; a mnemonic and its operands fit in half."""
 GAP = 2
@@ -64,7 +65,7 @@ class Column:
     stage: Stage
     line: int
 
-    @property
+    @cached_property
     def found(self) -> dict[str, list[tuple[int, str]]]:
         """Form → its lines that came from the Python line."""
         texts = {stage.name: clean(stage.text).split("\n") for stage in self.lowering.stages}
@@ -100,26 +101,26 @@ class Descent:
             columns.append(Column(beside, traced.form_like(columns[0].stage, beside), line))
         source = source_of(chosen, self.code)
         room = look.rows - 3  # the heading, and what each column is headed by
-        shown = max(LEAST_PYTHON, room - 1 - max(column.wanted for column in columns))
+        least = max(2, min(4, room // 3))
+        shown = max(least, room - 1 - max(column.wanted for column in columns))
         shown = min(shown, len(source))
         room = max(LEAST_FORMS, room - shown)
-        drawn = [heading(chosen, kept), *python(source, line, python_lines(chosen, kept), shown)]
+        drawn = [heading(chosen, kept)]
+        drawn += python(source, line, traced.python_lines(chosen, kept), shown)
         roomy = all(column.roomy < room for column in columns)
         drawn += beside_each_other([forms(c, room, roomy) for c in columns], options.max_width)
         yield from (cut(text, options.max_width) for text in drawn)
 
 
-def python_lines(one: Lowering, kept: Sequence[Lowering]) -> list[int]:
-    return traced.python_lines(one, kept)
-
-
 def heading(lowering: Lowering, kept: Sequence[Lowering]) -> Text:
     """The kernel, its size, and what the compiler was told of the arguments."""
     text = styled(clean(lowering.kernel), "strong")
-    size = at_words(lowering)
-    text.append(f" · {size}" if size else "", "profile")
-    told = traced.told(lowering, kept).items()
-    return text.append("  " + " · ".join(f"{clean(n)}: {clean(k)}" for n, k in told), "quiet")
+    parts = (at_words(lowering), f"{lowering.num_warps} warps")
+    text.append("".join(f" · {part}" for part in parts if part), "profile")
+    told = traced.told(lowering, kept)
+    alike = {kind: [name for name in told if told[name] == kind] for kind in told.values()}
+    words = (f"{clean(', '.join(names))}: {clean(kind)}" for kind, names in alike.items())
+    return text.append("  " + " · ".join(words), "quiet")
 
 
 def source_of(lowering: Lowering, code: Sequence[Code]) -> list[str]:
@@ -140,8 +141,7 @@ def python(source: Sequence[str], line: int, lines: Sequence[int], room: int) ->
 def forms(column: Column, room: int, roomy: bool) -> list[Text]:
     """Two lines of figures, then every form, or the chosen one with the others on one line."""
     lowering, found = column.lowering, column.found
-    head = [styled(clean(lowering.target), "profile.title").append(f"  {takes(lowering)}", "")]
-    head.append(counted(lowering, column.stage))
+    head = [made_for(lowering), counted(lowering, column.stage)]
     if not roomy:
         lines = [tabs(column), *some(found[column.stage.name], room - 1)]
         return [*head, *lines]
@@ -162,22 +162,28 @@ def given_out(column: Column, room: int) -> list[int]:
     return given
 
 
+def made_for(lowering: Lowering) -> Text:
+    return styled(clean(lowering.target), "profile.title").append(f" {takes(lowering)}", "")
+
+
 def takes(lowering: Lowering) -> str:
-    shared = look.quantity(lowering.shared, "capacity")
+    """Short, for half of 80 cells; the table below has the units of a zero."""
+    shared = look.quantity(lowering.shared, "capacity") if lowering.shared else "0"
     if not lowering.fits:
         shared = f"✗ {shared} of {look.quantity(lowering.shared_limit, 'capacity')}"
+    spills = look.quantity(lowering.spills, "B") if lowering.spills else "0"
     registers = look.quantity(lowering.registers, "count")
-    spills = look.quantity(lowering.spills, "B")
-    parts = (f"{registers} registers", f"shared {shared}", f"{spills} spilled")
-    return " · ".join((*parts, f"{lowering.num_warps} warps"))
+    return f"{registers} registers, spills {spills}, shared {shared}"
 
 
-def counted(lowering: Lowering, stage: Stage) -> Text:
+def counted(lowering: Lowering, stage: Stage, most: int | None = None) -> Text:
     """Instructions of a form, or of the assembly where it has none, by family."""
     name = stage.name if stage.name in lowering.counts else traced.form_at(lowering, 0).name
     counts = lowering.counts.get(name, {})
-    told = ", ".join(f"{clean(family)} × {n}" for family, n in traced.families(counts))
-    return styled(f"{title(name)} {sum(counts.values()):,}: {told}", "quiet")
+    found = traced.families(counts)
+    told = [f"{clean(family)} × {n:,}" for family, n in found[:most]]
+    told += [f"… {len(found) - len(told)} more"] if len(told) < len(found) else []
+    return styled(f"{title(name)} {sum(counts.values()):,}: {', '.join(told)}", "quiet")
 
 
 def title(name: str) -> str:
@@ -190,8 +196,8 @@ def tabs(column: Column) -> Text:
     for stage in column.lowering.stages:
         here = stage.name == column.stage.name
         words = f"{title(stage.name)} {len(column.found[stage.name])}"
-        text.append("" if not text else " ")
-        text.append(f"▸{words}" if here else f" {words}", "rewrite.title" if here else "quiet")
+        text.append(" " if text else "")
+        text.append(f"▸{words}" if here else words, "rewrite.title" if here else "quiet")
     return text
 
 
@@ -264,10 +270,9 @@ def page(lowering: Lowering, kept: Sequence[Lowering], code: Sequence[Code]) -> 
     lines = [styled(f"▸ {source[line - 1].strip()}", "profile")] if 0 < line <= len(source) else []
     for stage in lowering.stages:
         lines += [form_head(column, stage), *some(column.found[stage.name], ON_A_PAGE)]
-    head = styled(clean(lowering.target), "profile.title").append(f"  {takes(lowering)}")
-    counts = [counted(lowering, stage) for stage in lowering.stages if stage.name in lowering.counts]
-    told = heading(lowering, kept)
-    return Group(Text(), told, head, *(words(text.plain, "quiet") for text in counts), Cut(lines))
+    counted_in = [stage for stage in lowering.stages if stage.name in lowering.counts]
+    counts = [counted(lowering, stage, MOST_FAMILIES) for stage in counted_in]
+    return Group(Text(), heading(lowering, kept), made_for(lowering), *counts, Cut(lines))
 
 
 if __name__ == "__main__":

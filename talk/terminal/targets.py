@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from talk import look
 from talk.outcome import Lowering
-from talk.rows import loads, widest_load
+from talk.rows import GLOBAL_LOAD, widest_load
 from talk.terminal.clean import clean, styled, words
 from talk.terminal.grid import Grid, Head
 
@@ -31,7 +31,7 @@ def lowerings(found: Sequence[Lowering]) -> RenderableType:
     return Group(*heading, Grid([head for head, _ in columns], rows), *why(found))
 
 
-FIGURES = (
+FIGURES: tuple[tuple[str, Callable[[Lowering], str]], ...] = (
     ("registers", lambda one: look.quantity(one.registers, "count")),
     ("spills", lambda one: look.quantity(one.spills, "B")),
     ("shared", lambda one: "–" if one.failure else look.quantity(one.shared, "capacity")),
@@ -40,6 +40,10 @@ FIGURES = (
     ("widest", lambda one: look.quantity(widest_load(one.machine_code), "B")),
 )
 """Heading → the figure; instructions are those of the PTX, or of AMD's code."""
+
+
+def loads(counts: Mapping[str, int]) -> int:
+    return sum(count for name, count in counts.items() if GLOBAL_LOAD.match(name))
 
 
 def counted(number: int) -> str:
