@@ -42,13 +42,17 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Expected:
-    """What every candidate must return for these inputs, and the inputs as they were."""
+    """What every candidate must return for these inputs, and the inputs as they were.
+
+    stated: `relative` is the case's own word, and holds whatever the dtype of a result.
+    """
 
     inputs: tuple[Any, ...]
     untouched: tuple[Any, ...]
     results: tuple[Tensor, ...]
     dtypes: tuple[torch.dtype, ...]
     relative: float
+    stated: bool = False
 
     def restore(self) -> list[int]:
         """Undo what a candidate did to the inputs; their positions, where it did."""
@@ -72,8 +76,9 @@ def expect(case: Case, inputs: tuple[Any, ...]) -> Expected:
     with unrounded():
         results = several(case.reference(*(widened(x, wide) for x in inputs)))
     copies = tuple(x.clone() if isinstance(x, Tensor) else x for x in inputs)
+    stated = case.relative is not None
     relative = relative_of(inputs) if case.relative is None else case.relative
-    return Expected(inputs, copies, results, dtypes, relative)
+    return Expected(inputs, copies, results, dtypes, relative, stated)
 
 
 @contextmanager
@@ -103,16 +108,23 @@ def compare_all(got: tuple[Any, ...], expected: Expected) -> Verdict:
     if len(got) != len(expected.results):
         return Verdict(ok=False, message=f"{len(got)} results, expected {len(expected.results)}")
     wanted = zip(got, expected.results, expected.dtypes, strict=True)
-    verdicts = [compare(g, e, expected.relative, dtype) for g, e, dtype in wanted]
+    relative, stated = expected.relative, expected.stated
+    verdicts = [compare(g, e, relative, dtype, stated=stated) for g, e, dtype in wanted]
     return max(verdicts, key=lambda v: (not v.ok, ratio(v)))
 
 
 def compare(
-    got: Any, expected: Tensor, relative: float, dtype: torch.dtype | None = None
+    got: Any,
+    expected: Tensor,
+    relative: float,
+    dtype: torch.dtype | None = None,
+    *,
+    stated: bool = False,
 ) -> Verdict:
     """|got - expected| ≤ relative · (|expected| + mean |expected|), everywhere; NaN equals NaN.
 
-    dtype: what the result must have; None takes any.
+    dtype: what the result must have; None takes any. A `relative` that was not stated is no
+    less than its dtype allows.
     """
     if not isinstance(got, Tensor):
         return Verdict(ok=False, message=f"expected a tensor, got {type(got).__name__}")
@@ -123,7 +135,7 @@ def compare(
     if dtype is not None and got.dtype != dtype:
         names = (str(d).removeprefix("torch.") for d in (got.dtype, dtype))
         return Verdict(ok=False, message="dtype {}, expected {}".format(*names))
-    relative = max(relative, RELATIVE.get(got.dtype, 0.0))
+    relative = relative if stated else max(relative, RELATIVE.get(got.dtype, 0.0))
     size = mean_size(expected)
     parts = [Part.of(g, e, relative, size) for g, e in chunks(got, expected)]
     return verdict(parts, got, expected)

@@ -103,7 +103,8 @@ def compared(
     bench.progress("making the inputs", None)
     expected = expect(case, make_inputs(case, size, interpreted=bench.interpreted))
     for n, subject in enumerate(subjects):
-        bench.progress(f"checking {subject.label}", n / len(subjects))
+        which = f" ({n + 1} of {len(subjects)})" if len(subjects) > 1 else ""
+        bench.progress(f"checking {subject.label}{which}", n / len(subjects))
         subject.try_to_check(case, expected, bench)
     right = [subject for subject in subjects if subject.right]
     clocks: tuple[Clocks, ...] = ()
@@ -137,6 +138,9 @@ class Subject:
         at = (f"{name} {value:,}" for name, value in self.point.at.items())
         return ", ".join((self.name, *at))
 
+    def call(self, expected: Expected) -> Callable[[], Any]:
+        return partial(self.candidate, *expected.inputs, **self.point.keywords)
+
     @property
     def right(self) -> bool:
         return all(check.ok for check in self.checks)
@@ -145,12 +149,16 @@ class Subject:
         """Like `check`; a candidate that raises is a failed check and a failure."""
         found = attempt(lambda: self.check(case, expected, bench), root=bench.root)
         if isinstance(found, Failure):
-            # What it wrote into the inputs before it raised is no fault of the next one.
-            attempt(expected.restore, root=bench.root)
-            self.failure = replace(found, reason=f"{self.name}: {found.reason}")
-            self.checks.append(
-                self._check("the case's inputs", Verdict(ok=False, message=found.reason))
-            )
+            self.fail(found, expected, bench)
+
+    def fail(self, found: Failure, expected: Expected, bench: Bench) -> None:
+        """It raised: a failed check and a failure."""
+        # What it wrote into the inputs before it raised is no fault of the next one.
+        attempt(expected.restore, root=bench.root)
+        self.failure = replace(found, reason=f"{self.name}: {found.reason}")
+        self.checks.append(
+            self._check("the case's inputs", Verdict(ok=False, message=found.reason))
+        )
 
     def check(self, case: Case, expected: Expected, bench: Bench) -> None:
         """On the inputs that will be timed, then on the case's hard ones."""
@@ -160,9 +168,14 @@ class Subject:
         for name, inputs in case.hard():
             self._judge(name, expect(case, interpretable(inputs) if bench.interpreted else inputs))
 
-    def check_again(self, expected: Expected) -> None:
-        """After timing: the worse of the two verdicts stands."""
-        verdict = judge(self.candidate, expected, **self.point.keywords)
+    def try_to_check_again(self, expected: Expected, spoilt: Verdict, bench: Bench) -> None:
+        found = attempt(lambda: self.check_again(expected, spoilt), root=bench.root)
+        if isinstance(found, Failure):
+            self.fail(found, expected, bench)
+
+    def check_again(self, expected: Expected, spoilt: Verdict) -> None:
+        """After timing: the worse of the two verdicts stands. spoilt: of the inputs till then."""
+        verdict = judge(self.candidate, expected, **self.point.keywords) if spoilt.ok else spoilt
         if not verdict.ok:
             verdict = replace(verdict, message=f"after timing: {verdict.message}")
         before = self.checks[0]
@@ -205,14 +218,13 @@ def time_right(
     several = f", {len(subjects)} configurations" if len(subjects) > len(names) else ""
     bench.progress(f"timing {', '.join(names)}{several}", None)
     flops, moved = case.flops(*expected.inputs), case.bytes_moved(*expected.inputs)
-    calls = {s.label: partial(s.candidate, *expected.inputs, **s.point.keywords) for s in subjects}
     before = bench.clocks()
-    taken = time_in_turn(
-        calls, timer, bench.budget, matrix_bound=flops > MATRIX_BOUND * moved, clock=bench.clock
-    )
+    taken = take(subjects, expected, timer, bench, matrix_bound=flops > MATRIX_BOUND * moved)
     after = bench.clocks()
+    spoilt = unspoilt(expected, [subject for subject in subjects if subject.right])
     for subject in subjects:
-        subject.check_again(expected)
+        if subject.right:
+            subject.try_to_check_again(expected, spoilt, bench)
         if subject.right:
             subject.timing = timing_of(
                 subject, taken[subject.label], timer.clock, bench.budget, expected
@@ -226,6 +238,40 @@ def time_right(
                 arithmetic=case.arithmetic,
             )
     return tuple(reading for reading in (before, after) if reading)
+
+
+def take(
+    subjects: list[Subject], expected: Expected, timer: Timer, bench: Bench, *, matrix_bound: bool
+) -> dict[str, Samples]:
+    """Samples by label. One that raises in its turn fails, and the others are timed anew."""
+    left = {subject.label: subject for subject in subjects}
+    while left:
+        turns: list[str] = []
+        timed = partial(
+            time_in_turn,
+            {label: subject.call(expected) for label, subject in left.items()},
+            timer,
+            bench.budget,
+            matrix_bound=matrix_bound,
+            clock=bench.clock,
+            turn=turns.append,
+        )
+        found = attempt(timed, root=bench.root)
+        if not isinstance(found, Failure):
+            return found
+        failed = replace(found, reason=f"while timed: {found.reason}")
+        left.pop(turns[-1]).fail(failed, expected, bench)
+    return {}
+
+
+def unspoilt(expected: Expected, timed: list[Subject]) -> Verdict:
+    """Whether the inputs are as they were. Else nobody knows who of these it was, or since when."""
+    changed = expected.restore()
+    if not changed:
+        return Verdict(ok=True)
+    names = ", ".join(subject.label for subject in timed)
+    by = f" by one of {names}" if len(timed) > 1 else ""
+    return Verdict(ok=False, message=f"input {changed[0] + 1} was changed{by}")
 
 
 def timing_of(

@@ -134,12 +134,15 @@ def swept(step: Sweep, blank: Outcome, stand: Stand) -> Outcome:
         # The hard inputs have sizes of their own: once per configuration.
         configuration = str(point.keywords)
         case = replace(step.case, hard=tuple) if configuration in hardened else step.case
-        hardened.add(configuration)
         bench = telling(
             stand.bench, f"{at_words(point)} ({n + 1} of {len(points)})", n / len(points)
         )
         work = partial(measure, case, step.candidates, point, bench)
-        found += at_point(attempt(work, root=bench.root), step, point)
+        result = at_point(attempt(work, root=bench.root), step, point)
+        # Until all are right: what is wrong there is wrong at every point.
+        if all(check.ok for check in result.checks):
+            hardened.add(configuration)
+        found += result
         stand.make_room()
     return filled(blank, found)
 
@@ -149,20 +152,35 @@ def tuned(step: Tune, blank: Outcome, stand: Stand) -> Outcome:
     size = step.case.size if stand.live else step.case.small
     configs = step.configs if stand.live else step.configs[:2]
     found = tune(step.case, step.candidates, size, configs, stand.bench)
-    checks = tuple(with_next_config(check, step) for check in found.checks)
-    works = {check.candidate for check in checks if check.ok} >= step.candidates.keys()
+    right = right_configs(found.checks)
+    checks = tuple(
+        with_next_config(check, right.get(check.candidate, [])) for check in found.checks
+    )
+    works = right.keys() >= step.candidates.keys()
     failure = None if works else next(iter(found.failures), None)
     return replace(filled(blank, replace(found, checks=checks)), failure=failure)
 
 
-def with_next_config(check: Check, step: Tune) -> Check:
-    """Like `with_next_smaller`: the largest configuration that is smaller in every value."""
+def right_configs(checks: Iterable[Check]) -> dict[str, list[Mapping[str, int]]]:
+    """Of each candidate that has any: those of which no check failed."""
+    checks = tuple(checks)
+    wrong = [(check.candidate, check.at) for check in checks if not check.ok]
+    found: dict[str, list[Mapping[str, int]]] = {}
+    for check in checks:
+        if (check.candidate, check.at) not in wrong:
+            found.setdefault(check.candidate, []).append(check.at)
+    return found
+
+
+def with_next_config(check: Check, right: Iterable[Mapping[str, int]]) -> Check:
+    """Like `with_next_smaller`: the largest configuration that works and is smaller in all."""
     if check.ok or TOO_LARGE not in check.message:
         return check
     smaller = [
         config
-        for config in step.configs
-        if config != check.at and all(config[name] <= check.at[name] for name in config)
+        for config in right
+        if config.keys() == check.at.keys()
+        and all(value <= check.at[name] for name, value in config.items())
     ]
     return advised(check, max(smaller, key=lambda config: sum(config.values()), default={}))
 

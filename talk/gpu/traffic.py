@@ -3,25 +3,26 @@
 PyTorch's dispatcher tells of its own operations, and Triton's launches are watched beside it.
 What is counted is what an operation has to read and write: each tensor once, a broadcast one by
 the elements it really holds. What a kernel reads again (a second pass, a missed cache) is not
-seen here: that is the hardware counters' business.
+seen here: that is the hardware counters' business. Nor is what torch.compile makes: it steps
+aside while it is watched, so that such a candidate is refused and not told of as if it ran so.
 """
 
 from __future__ import annotations
 
-import ast
 import inspect
 import math
-import textwrap
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from talk.errors import TalkError
+from talk.gpu.kernel_text import used
 from talk.outcome import Cell, Column, Table
 
 COLUMNS = (
@@ -32,8 +33,11 @@ COLUMNS = (
     Column(name="bytes", unit="B"),
 )
 
-FREE = ("empty", "empty_like", "empty_strided", "new_empty", "detach", "new_empty_strided")
-"""They give out memory or a view of it, and move nothing."""
+FREE = ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided")
+"""They give out memory, and move nothing."""
+
+OVERWRITING = ("copy_", "zero_", "fill_", "random_", "normal_", "uniform_", "exponential_")
+"""In place, without reading what was there."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,10 @@ def traffic(
     """
     rows: list[tuple[Cell, ...]] = []
     for name, candidate in candidates.items():
-        rows += rows_of(name, operations(candidate, inputs))
+        try:
+            rows += rows_of(name, operations(candidate, inputs))
+        except TalkError as error:
+            raise TalkError(f"{name}: {error.args[0]}", hint=error.hint) from error
     # Figures are floats: a whole number would name its row.
     rows.append(("must move", "total", None, None, float(must_move)))
     return Table(columns=COLUMNS, rows=tuple(rows))
@@ -80,55 +87,139 @@ def distinct(names: Iterable[str]) -> list[str]:
 
 
 def operations(candidate: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Moved, ...]:
-    """What one call moves, in order."""
-    found: list[Moved] = []
-    with Watching(found), launches_into(found):
-        candidate(*inputs)
-    return tuple(found)
+    """What one call moves, in order.
+
+    Raises TalkError where something wrote its result that was not seen.
+    """
+    seen = Seen()
+    with uncompiled(), Watching(seen), launches_into(seen):
+        result = candidate(*inputs)
+    made = {storage(t) for t in tensors(result) if t.numel()}
+    if made - seen.written - {storage(t) for t in tensors(inputs)}:
+        raise TalkError("what wrote its result was not seen", hint=UNSEEN)
+    return tuple(seen.moved)
+
+
+UNSEEN = "count the operations of PyTorch and the kernels of Triton; measure the others"
+
+
+@dataclass
+class Seen:
+    """moved: so far. written: storages that something wrote to."""
+
+    moved: list[Moved] = field(default_factory=list)
+    written: set[int] = field(default_factory=set)
+
+    def note(self, name: str, read: list[Tensor], written: list[Tensor]) -> None:
+        self.moved.append(Moved(name, once(read), once(written)))
+        self.written |= {storage(tensor) for tensor in written}
+
+
+@contextmanager
+def uncompiled() -> Iterator[None]:
+    """Refuse what torch.compile made: under a watch it would run as it was before, unfused."""
+    # Where nothing was compiled yet, there is nothing to refuse: importing it takes seconds.
+    used_here = "torch._dynamo" in sys.modules
+    try:
+        with torch.compiler.set_stance("fail_on_recompile") if used_here else nullcontext():
+            yield
+    except RuntimeError as error:
+        if "fail_on_recompile" not in str(error):
+            raise
+        raise TalkError("torch.compile steps aside where bytes are counted", hint=UNSEEN) from error
 
 
 class Watching(TorchDispatchMode):  # type: ignore[misc]
     """Notes each operation of PyTorch that moves something."""
 
-    def __init__(self, found: list[Moved]) -> None:
+    def __init__(self, seen: Seen) -> None:
         super().__init__()
-        self._found = found
+        self._seen = seen
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        before = len(self._seen.moved)
         result = func(*args, **(kwargs or {}))
-        name = func.overloadpacket.__name__
-        if name not in FREE and not func.is_view:
-            moved = moved_by(name, func, tensors((args, kwargs)), tensors(result))
-            if moved.read or moved.written:
-                self._found.append(moved)
+        # An operator that launches kernels of Triton is told of by these.
+        if len(self._seen.moved) == before and moves(func):
+            read, written = moved_by(func, list(arguments(func, args, kwargs or {})), result)
+            if once(read) or once(written):
+                self._seen.note(func.overloadpacket.__name__, read, written)
         return result
 
 
-def moved_by(name: str, func: Any, given: list[Tensor], results: list[Tensor]) -> Moved:
-    """Inputs are read once each, results written. An output that was given is not read for that,
-    unless the operation works in place.
-    """
-    inside = {region(t) for t in given}
-    outside = {region(t): held(t) for t in results}
-    in_place = name.endswith("_") or name.startswith("_foreach")
-    outputs = {region(t) for t in out_arguments(func, given)}
-    read = {region(t): held(t) for t in given if region(t) not in outputs or in_place}
-    written = {
-        r: size for r, size in outside.items() if r not in inside or in_place or r in outputs
-    }
-    return Moved(name, sum(read.values()), sum(written.values()))
+def moves(func: Any) -> bool:
+    """Neither does it only give out memory, nor a view of it."""
+    views = func.is_view or torch.Tag.inplace_view in func.tags
+    return not views and func.overloadpacket.__name__ not in FREE
 
 
-def out_arguments(func: Any, given: list[Tensor]) -> list[Tensor]:
-    """Those that `out=` names: written and not read."""
-    count = sum(bool(a.is_out) for a in func._schema.arguments)
-    return given[len(given) - count :] if count else []
+@dataclass(frozen=True)
+class Argument:
+    """tensors: given for it. changed: the operation writes to them. out: and to that end alone."""
+
+    tensors: list[Tensor]
+    changed: bool
+    out: bool
 
 
-def region(tensor: Tensor) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:
-    """What tells two tensors of memory apart."""
-    where = tensor.untyped_storage().data_ptr()
-    return where, tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride())
+def arguments(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Argument]:
+    """Of an operation as its schema declares them."""
+    for n, declared in enumerate(func._schema.arguments):
+        value = args[n] if n < len(args) else kwargs.get(declared.name)
+        changed = declared.alias_info is not None and declared.alias_info.is_write
+        yield Argument(tensors(value), changed, declared.is_out)
+
+
+def moved_by(func: Any, given: list[Argument], result: Any) -> tuple[list[Tensor], list[Tensor]]:
+    """The tensors that it reads, and those that it writes: changed arguments and new results."""
+    name = func.overloadpacket.__name__
+    memory = {storage(tensor) for argument in given for tensor in argument.tensors}
+    new = [tensor for tensor in tensors(result) if storage(tensor) not in memory]
+    changed = [tensor for argument in given if argument.changed for tensor in argument.tensors]
+    if tensors(result) and not new and not changed:
+        return [], []  # a view that is not declared as one, such as _unsafe_view
+    read = [
+        tensor
+        for argument in given
+        if not argument.out and not (argument.changed and name in OVERWRITING)
+        for tensor in argument.tensors
+    ]
+    return [] if only_shaped_like(name) else read, changed + new
+
+
+def only_shaped_like(name: str) -> bool:
+    """Whether it takes the shape of a tensor, and no element: zeros_like, new_full."""
+    return name.endswith("_like") or name.startswith("new_")
+
+
+def storage(tensor: Tensor) -> int:
+    return int(tensor.untyped_storage().data_ptr())
+
+
+def once(given: Iterable[Tensor]) -> int:
+    """Bytes of tensors, those that share memory counted once: at most what they span together."""
+    spans: dict[int, set[tuple[int, int, int]]] = {}
+    for tensor in given:
+        spans.setdefault(storage(tensor), set()).add(span(tensor))
+    return sum(min(sum(size for *_, size in each), covered(each)) for each in spans.values())
+
+
+def span(tensor: Tensor) -> tuple[int, int, int]:
+    """First byte, last byte and bytes held."""
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    last = sum((n - 1) * stride for n, stride in steps) + 1 if tensor.numel() else 0
+    first = tensor.storage_offset()
+    width = tensor.element_size()
+    return first * width, (first + last) * width, held(tensor)
+
+
+def covered(spans: Iterable[tuple[int, int, int]]) -> int:
+    """Bytes under at least one of them."""
+    total = until = 0
+    for first, last, _ in sorted(spans):
+        total += max(0, last - max(first, until))
+        until = max(until, last)
+    return total
 
 
 def held(tensor: Tensor) -> int:
@@ -147,7 +238,7 @@ def tensors(tree: Any) -> list[Tensor]:
 
 
 @contextmanager
-def launches_into(found: list[Moved]) -> Iterator[None]:
+def launches_into(seen: Seen) -> Iterator[None]:
     """Notes each launch, compiled or interpreted (`run` is the same in Triton 3.6 to 3.9)."""
     from triton.runtime.interpreter import InterpretedFunction
     from triton.runtime.jit import JITFunction
@@ -157,7 +248,7 @@ def launches_into(found: list[Moved]) -> Iterator[None]:
     def noting(run: Any) -> Any:
         def launch(self: Any, *args: Any, **keywords: Any) -> Any:
             if not keywords.get("warmup"):
-                found.append(launched(self.fn, args, keywords))
+                seen.note(self.fn.__name__, *launched(self.fn, args, keywords))
             # What the interpreter does with PyTorch inside is not the kernel's traffic.
             with torch.utils._python_dispatch._disable_current_modes():
                 return run(self, *args, **keywords)
@@ -173,71 +264,13 @@ def launches_into(found: list[Moved]) -> Iterator[None]:
             kind.run = run
 
 
-def launched(fn: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Moved:
-    """Each tensor once: read where a load names it, written where a store does."""
+def launched(
+    fn: Any, args: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> tuple[list[Tensor], list[Tensor]]:
+    """The tensors that a kernel reads and writes, as its text says (`talk.gpu.kernel_text`)."""
     signature = inspect.signature(fn)
     known = {name: value for name, value in keywords.items() if name in signature.parameters}
     bound = signature.bind_partial(*args, **known).arguments
+    given = {name: value for name, value in bound.items() if isinstance(value, Tensor)}
     loaded, stored = used(fn)
-    sizes = {name: held(value) for name, value in bound.items() if isinstance(value, Tensor)}
-    return Moved(
-        fn.__name__,
-        sum(size for name, size in sizes.items() if name in loaded),
-        sum(size for name, size in sizes.items() if name in stored),
-    )
-
-
-@dataclass
-class Uses(ast.NodeVisitor):
-    """Parameters that reach the pointer of a load or a store, through the names made of them."""
-
-    origins: dict[str, set[str]]
-    loaded: set[str] = field(default_factory=set)
-    stored: set[str] = field(default_factory=set)
-
-    def visit_Assign(self, node: ast.Assign) -> None:
-        self.generic_visit(node)
-        for target in node.targets:
-            self._made(target, node.value)
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        self.generic_visit(node)
-        self._made(node.target, node.value)
-
-    def visit_Call(self, node: ast.Call) -> None:
-        self.generic_visit(node)
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        if node.args and name == "load":
-            self.loaded |= self.pointers(node.args[0])
-        elif node.args and name == "store":
-            self.stored |= self.pointers(node.args[0])
-        elif node.args and name.startswith("atomic_"):
-            self.loaded |= self.pointers(node.args[0])
-            self.stored |= self.pointers(node.args[0])
-        elif isinstance(node.func, ast.Name):
-            # A helper that is given a pointer reads through it.
-            self.loaded |= {p for arg in node.args for p in self.pointers(arg)}
-
-    def _made(self, target: ast.expr, value: ast.expr) -> None:
-        if isinstance(target, ast.Name) and not loads(value):
-            self.origins[target.id] = self.origins.get(target.id, set()) | self.pointers(value)
-
-    def pointers(self, node: ast.expr) -> set[str]:
-        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        return {origin for name in names for origin in self.origins.get(name, ())}
-
-
-def loads(node: ast.expr) -> bool:
-    """Whether a value was loaded: it is no pointer any more."""
-    calls = (n.func for n in ast.walk(node) if isinstance(n, ast.Call))
-    return any(isinstance(f, ast.Attribute) and f.attr == "load" for f in calls)
-
-
-@cache
-def used(fn: Any) -> tuple[frozenset[str], frozenset[str]]:
-    """Parameters of a kernel that it loads from, and that it stores to."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(fn)))
-    parameters = [name for name in inspect.signature(fn).parameters if name.endswith("_ptr")]
-    found = Uses({name: {name} for name in parameters})
-    found.visit(tree)
-    return frozenset(found.loaded), frozenset(found.stored)
+    return [given[n] for n in given if n in loaded], [given[n] for n in given if n in stored]

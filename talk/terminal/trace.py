@@ -18,8 +18,8 @@ LEAST_FORMS = 4
 """Lines of a form that stay on the smallest screen, under the others' names."""
 MOST_FIRST = 8
 """Lines that the chosen form gets before the others get any."""
-ON_A_PAGE, MOST_FAMILIES = 2, 8
-"""Lines of each form, and families of instructions, in plain text."""
+ON_A_PAGE = 2
+"""Lines of each form in plain text."""
 TWO_COLUMNS = 76
 """Cells from which both makers stand side by side; a mnemonic and its operands fit in half."""
 GAP = 2
@@ -92,24 +92,33 @@ class Descent:
     look: Look
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        kept, look = self.kept, self.look
-        chosen = traced.chosen(kept, look.variant, look.target)
-        line = traced.line_at(chosen, kept, look.traced)
-        columns = [Column(chosen, traced.form_at(chosen, look.form), line)]
-        beside = traced.counterpart(chosen, kept)
-        if beside and options.max_width >= TWO_COLUMNS:
-            columns.append(Column(beside, traced.form_like(columns[0].stage, beside), line))
+        columns = self.columns(options.max_width)
+        chosen, line = columns[0].lowering, columns[0].line
         source = source_of(chosen, self.code)
-        room = look.rows - 3  # the heading, and what each column is headed by
-        least = max(2, min(4, room // 3))
-        shown = max(least, room - 1 - max(column.wanted for column in columns))
-        shown = min(shown, len(source))
+        room = self.look.rows - 3  # the heading, and what each column is headed by
+        shown = min(len(source), rows_of_python(room, columns))
         room = max(LEAST_FORMS, room - shown)
-        drawn = [heading(chosen, kept)]
-        drawn += python(source, line, traced.python_lines(chosen, kept), shown)
         roomy = all(column.roomy < room for column in columns)
+        drawn = [heading(chosen, self.kept)]
+        drawn += python(source, line, traced.python_lines(chosen, self.kept), shown)
         drawn += beside_each_other([forms(c, room, roomy) for c in columns], options.max_width)
         yield from (cut(text, options.max_width) for text in drawn)
+
+    def columns(self, width: int) -> list[Column]:
+        """What is looked at, and the other maker's beside it where there is room."""
+        chosen = traced.chosen(self.kept, self.look.variant, self.look.target)
+        line = traced.line_at(chosen, self.kept, self.look.traced)
+        first = Column(chosen, traced.form_at(chosen, self.look.form), line)
+        beside = traced.counterpart(chosen, self.kept) if width >= TWO_COLUMNS else None
+        if beside is None:
+            return [first]
+        return [first, Column(beside, traced.form_like(first.stage, beside), line)]
+
+
+def rows_of_python(room: int, columns: Sequence[Column]) -> int:
+    """What the chosen forms leave, and a few lines at least."""
+    least = max(2, min(4, room // 3))
+    return max(least, room - 1 - max(column.wanted for column in columns))
 
 
 def heading(lowering: Lowering, kept: Sequence[Lowering]) -> Text:
@@ -176,14 +185,12 @@ def takes(lowering: Lowering) -> str:
     return f"{registers} registers, spills {spills}, shared {shared}"
 
 
-def counted(lowering: Lowering, stage: Stage, most: int | None = None) -> Text:
+def counted(lowering: Lowering, stage: Stage) -> Text:
     """Instructions of a form, or of the assembly where it has none, by family."""
     name = stage.name if stage.name in lowering.counts else traced.form_at(lowering, 0).name
     counts = lowering.counts.get(name, {})
-    found = traced.families(counts)
-    told = [f"{clean(family)} × {n:,}" for family, n in found[:most]]
-    told += [f"… {len(found) - len(told)} more"] if len(told) < len(found) else []
-    return styled(f"{title(name)} {sum(counts.values()):,}: {', '.join(told)}", "quiet")
+    told = ", ".join(f"{clean(family)} × {n:,}" for family, n in traced.families(counts))
+    return styled(f"{title(name)} {sum(counts.values()):,}: {told}", "quiet")
 
 
 def title(name: str) -> str:
@@ -267,12 +274,13 @@ def page(lowering: Lowering, kept: Sequence[Lowering], code: Sequence[Code]) -> 
     line = traced.line_at(lowering, kept, 0)
     source = source_of(lowering, code)
     column = Column(lowering, traced.form_at(lowering, 0), line)
-    lines = [styled(f"▸ {source[line - 1].strip()}", "profile")] if 0 < line <= len(source) else []
+    lines = [heading(lowering, kept), made_for(lowering)]
+    lines += [counted(lowering, s) for s in lowering.stages if s.name in lowering.counts]
+    if 0 < line <= len(source):
+        lines.append(styled(f"▸ {source[line - 1].strip()}", "profile"))
     for stage in lowering.stages:
         lines += [form_head(column, stage), *some(column.found[stage.name], ON_A_PAGE)]
-    counted_in = [stage for stage in lowering.stages if stage.name in lowering.counts]
-    counts = [counted(lowering, stage, MOST_FAMILIES) for stage in counted_in]
-    return Group(Text(), heading(lowering, kept), made_for(lowering), *counts, Cut(lines))
+    return Group(Text(), Cut(lines))
 
 
 if __name__ == "__main__":
