@@ -97,9 +97,10 @@ def row(ref: str, reading: Reading, told: Told) -> Row | str:
 
 
 def named(match: object) -> str:
-    """ "softmax, triton" of `8/final[softmax, triton]`; the step's name where it has no keys."""
-    keys, step = match["keys"], match["step"]  # type: ignore[index]  # a Match
-    return f"{keys}" if keys else f"{step}"
+    """ "softmax, triton" of `8/final[softmax, triton]`; with the step's name before a value."""
+    keys, step = match["keys"] or "", match["step"]  # type: ignore[index]  # a Match
+    words = any(letter.isalpha() for letter in keys)
+    return f"{keys}" if words else f"{step} {keys}".strip()
 
 
 # The roofline

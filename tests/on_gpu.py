@@ -22,20 +22,23 @@ def ceilings() -> None:
     assert device.nominal_gbps is not None
     for mix, gbps in found.bandwidth_gbps.items():
         assert 0.5 < gbps / device.nominal_gbps < 1.0, (mix, gbps, device.nominal_gbps)
-    assert found.latency_ns is not None and 50 < found.latency_ns < 2000
-    assert 1 < found.tflops["fp32"] < 500
     roofs_hold(found)
     assert 0.5 < found.launch_us < 50
     assert 1e7 < found.programs_per_s < 1e11
     assert found.latency_ns is not None and 100 < found.latency_ns < 2000
-    assert found.tflops["fp32"] > 0.1
-    for name in found.tflops.keys() & {"fp16", "bf16"}:
-        reached = matmul_tflops({"fp16": torch.float16, "bf16": torch.bfloat16}[name])
-        assert reached < found.tflops[name], (name, reached, found.tflops)
+    assert 1 < found.tflops["fp32"] < 500
+
+
+def roofs_hold(found: Ceilings) -> None:
+    """No product of whole matrices is above the roof of its type."""
+    for name, dtype in (("bf16", torch.bfloat16), ("fp16", torch.float16)):
+        if name in found.tflops:
+            reached = matmul_tflops(dtype)
+            assert reached < found.tflops[name], (name, reached, found.tflops)
 
 
 def matmul_tflops(dtype: torch.dtype, n: int = 8192) -> float:
-    """What PyTorch reaches with two random matrices of n × n: no roof may lie below it."""
+    """What PyTorch reaches with two random matrices of n × n."""
     from talk.gpu.timer import GpuTimer, quantile, time_in_turn
 
     a, b = (torch.randn(n, n, dtype=dtype, device="cuda") for _ in range(2))
@@ -43,18 +46,14 @@ def matmul_tflops(dtype: torch.dtype, n: int = 8192) -> float:
     return 2 * n**3 / quantile(taken["mm"].ms, 0.5) / 1e9
 
 
-def roofs_hold(found: Ceilings) -> None:
-    """No product of whole matrices is above the roof of its type."""
-    import torch
+def queueing() -> None:
+    """A call shorter than its queueing is timed without it, by either clock."""
+    from talk.gpu.timer import GpuTimer, HotTimer, quantile
 
-    from talk.gpu.timer import GpuTimer, quantile
-
-    timer = GpuTimer(None)
-    for name, dtype in (("bf16", torch.bfloat16), ("fp16", torch.float16)):
-        if name in found.tflops:
-            a, b = (torch.randn(8192, 8192, dtype=dtype, device="cuda") for _ in range(2))
-            ms = quantile(timer.samples(lambda a=a, b=b: a @ b, 20), 0.5)
-            assert 2 * 8192**3 / ms / 1e9 < found.tflops[name], (name, ms, found.tflops)
+    x = torch.ones(4096, device="cuda")
+    cold = GpuTimer(None)
+    ms = {timer.clock: quantile(timer.samples(x.sin, 50), 0.5) for timer in (cold, HotTimer(cold))}
+    assert ms["hot"] < 1.2 * ms["device"] < 0.05, ms
 
 
 def streaming() -> None:
@@ -124,7 +123,9 @@ def occupancies() -> None:
     assert len(limiters) >= 3, limiters
 
 
-CHECKS = {check.__name__: check for check in (ceilings, streaming, computing, occupancies)}
+CHECKS = {
+    check.__name__: check for check in (ceilings, queueing, streaming, computing, occupancies)
+}
 
 if __name__ == "__main__":
     CHECKS[sys.argv[1]]()

@@ -139,7 +139,7 @@ def test_every_slide_fits_in_the_fallback_font_too(shown):
 @pytest.mark.parametrize(
     ("planted", "found"),
     [
-        (".says { position: relative; top: -90px }", "lies on"),
+        (".says { position: relative; top: -170px }", "lies on"),
         (".says { position: relative; left: 400px }", "beside the slide"),
         (".says { position: relative; top: 120px }", "below the slide"),
         (".says { width: 300px; white-space: nowrap }", " in 320×"),

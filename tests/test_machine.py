@@ -220,7 +220,7 @@ def test_a_device_that_is_lost_ends_more_than_one_attempt() -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("check", ["ceilings", "streaming", "computing"])
+@pytest.mark.parametrize("check", ["ceilings", "queueing", "streaming", "computing"])
 def test_what_ceilings_are_measured_with_holds_on_a_gpu(check: str) -> None:
     command = [sys.executable, "-m", "tests.on_gpu", check]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)

@@ -229,6 +229,45 @@ def test_a_candidate_that_turns_wrong_while_it_is_timed_has_no_timing() -> None:
     assert found.checks[0].message.startswith("after timing: 1,000 of 1,000 wrong")
 
 
+def spoils_later(at: int) -> Callable[..., torch.Tensor]:
+    calls = itertools.count()
+
+    def later(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        total = x + y
+        if next(calls) == at:
+            x.add_(1)
+        return total
+
+    return later
+
+
+def test_inputs_that_changed_while_timed_leave_nobody_a_timing() -> None:
+    clock = Clock()
+    bench = Bench(timer=MadeUpTimer(clock, add=1.0, later=1.0), clock=clock)
+    found = measure(ADD, {"add": add, "later": spoils_later(3)}, AT, bench)
+    said = "after timing: input 1 was changed by one of the 2 that were timed"
+    assert [check.message for check in found.checks] == [said, said] and found.timings == ()
+
+
+def test_one_that_raises_while_it_is_timed_leaves_the_others_their_figures() -> None:
+    calls = itertools.count()
+
+    def tired(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if next(calls) == 3:
+            x.add_(1)
+            raise ValueError("too tired")
+        return x + y
+
+    clock = Clock()
+    bench = Bench(timer=MadeUpTimer(clock, add=1.0, tired=1.0), clock=clock)
+    found = measure(ADD, {"tired": tired, "add": add}, AT, bench)
+    assert only(found).candidate == "add"
+    assert [check.ok for check in found.checks] == [True, False, True]
+    assert "while timed: " in found.checks[1].message
+    assert found.checks[1].message.endswith("too tired")
+    assert [failure.reason[:7] for failure in found.failures] == ["tired: "]
+
+
 def test_hard_inputs_must_be_right_before_anything_is_timed() -> None:
     def naive_mean(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return (x + y) / 2
@@ -475,6 +514,34 @@ def test_a_size_resizes_the_inputs_and_a_point_without_inputs_goes_by() -> None:
         ({"n": 20}, "20"),
     ]
     assert [check.at for check in outcome.checks if not check.ok] == [{"n": -1}]
+
+
+def test_what_is_wrong_on_the_hard_inputs_is_timed_at_no_point_of_a_sweep() -> None:
+    def hard() -> Any:
+        yield "huge", (torch.full((4,), 3e38), torch.full((4,), 3e38))
+
+    def mean(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (x + y) / 2
+
+    case = replace(ADD, reference=lambda x, y: x / 2 + y / 2, hard=hard)
+    clock = Clock()
+    bench = Bench(timer=MadeUpTimer(clock, mean=1.0), clock=clock)
+    step = Sweep("s", "S", case, {"x": mean}, over={"n": (10, 20)})
+    blank = Outcome(section=1, step="s", mode="live")
+    outcome = perform(step, blank, Stand(module="demos.none", bench=bench))
+    assert outcome.timings == ()
+    assert [check.at["n"] for check in outcome.checks if not check.ok] == [10, 20]
+
+
+def test_hard_inputs_are_checked_once_where_all_are_right() -> None:
+    case = replace(ADD, hard=lambda: [("ones", (torch.ones(3), torch.ones(3)))])
+    clock = Clock()
+    bench = Bench(timer=MadeUpTimer(clock, add=1.0), clock=clock)
+    # The first point has no inputs, so that nothing was checked there.
+    step = Sweep("s", "S", case, {"x": add}, over={"n": (-1, 10, 20)})
+    blank = Outcome(section=1, step="s", mode="live")
+    checks = perform(step, blank, Stand(module="demos.none", bench=bench)).checks
+    assert [check.at["n"] for check in checks if check.inputs == "ones"] == [10]
 
 
 def test_two_parameters_make_a_grid_and_the_interpreter_takes_a_corner_of_it() -> None:

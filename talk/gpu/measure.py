@@ -221,7 +221,7 @@ def time_right(
     before = bench.clocks()
     taken = take(subjects, expected, timer, bench, matrix_bound=flops > MATRIX_BOUND * moved)
     after = bench.clocks()
-    spoilt = unspoilt(expected, [subject for subject in subjects if subject.right])
+    spoilt = unspoilt(expected, len([subject for subject in subjects if subject.right]))
     for subject in subjects:
         if subject.right:
             subject.try_to_check_again(expected, spoilt, bench)
@@ -264,13 +264,12 @@ def take(
     return {}
 
 
-def unspoilt(expected: Expected, timed: list[Subject]) -> Verdict:
+def unspoilt(expected: Expected, timed: int) -> Verdict:
     """Whether the inputs are as they were. Else nobody knows who of these it was, or since when."""
     changed = expected.restore()
     if not changed:
         return Verdict(ok=True)
-    names = ", ".join(subject.label for subject in timed)
-    by = f" by one of {names}" if len(timed) > 1 else ""
+    by = f" by one of the {timed} that were timed" if timed > 1 else ""
     return Verdict(ok=False, message=f"input {changed[0] + 1} was changed{by}")
 
 
