@@ -7,6 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.interpreted import interpreting
+
+# Triton decorates its own library when it is first imported. Whichever test comes first, it must be
+# such as kernels can be interpreted with. Whatever compiles does so in another process.
+with interpreting():
+    import triton  # noqa: F401
+
 SMALL = Path(__file__).parent / "checkout"
 
 

@@ -178,6 +178,11 @@ def through_a_table(out_ptr, x_ptr, at_ptr):
     tl.store(pointer=out_ptr, value=tl.load(pointer=row))
 
 
+def scattered(out_ptr, x_ptr, at_ptr):
+    at = tl.load(at_ptr)
+    tl.store(out_ptr + at, tl.load(x_ptr))
+
+
 def through_a_pair(out_ptr, x_ptr, y_ptr):
     x, y = x_ptr + 1, y_ptr + 2
     tl.store(out_ptr, tl.load(x) + tl.load(y))
@@ -206,6 +211,7 @@ def in_a_loop(out_ptr, x_ptr, y_ptr):
     [
         (through_a_helper, {"x_ptr", "y_ptr"}, {"out_ptr"}),
         (through_a_table, {"x_ptr", "at_ptr"}, {"out_ptr"}),
+        (scattered, {"x_ptr", "at_ptr"}, {"out_ptr"}),
         (through_a_pair, {"x_ptr", "y_ptr"}, {"out_ptr"}),
         (through_a_descriptor, {"x_ptr"}, {"out_ptr"}),
         (with_a_counter, {"tickets_ptr"}, {"out_ptr", "tickets_ptr"}),
