@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from talk import keep, record, runner
+from talk import keep, record, runner, source
 from talk.__main__ import numbers, parser
 from talk.reading import Reading
 from talk.rows import flags_of
@@ -64,3 +67,17 @@ def test_no_recorded_bandwidth_is_above_the_nominal_peak(folder):
     rated = [t for t in timings if not flags_of(t, kept.machine.ceilings)]
     assert rated and nominal
     assert max(t.bytes / t.median_ms / 1e6 for t in rated) <= nominal
+
+
+@pytest.mark.gpu
+def test_every_step_is_right_at_full_size_on_a_gpu(tmp_path):
+    """Each candidate beside its reference, on its own inputs and the hard ones, then timed."""
+    copy = tmp_path / "checkout"
+    shutil.copytree(source.ROOT, copy, ignore=shutil.ignore_patterns(".venv", "results", ".git"))
+    command = [sys.executable, "-m", "talk", "record", "--quick", "--commit", "0000000"]
+    done = subprocess.run(command, cwd=copy, capture_output=True, text=True, timeout=580)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert re.search(r"^73 steps, 0 failed", done.stdout, re.MULTILINE)
+    (folder,) = (copy / "results").iterdir()
+    checks = [c for e in record.read(folder).events if e.outcome for c in e.outcome.checks]
+    assert len(checks) > 400 and all(check.ok for check in checks)
