@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from tests.guards import assert_within, guard_outputs, guarded
 from tests.interpreted import interpreting
 
 with interpreting():
@@ -18,14 +19,21 @@ with interpreting():
         in_flight,
         random_cycle,
         stride_of,
+        torch_arithmetic,
         torch_chain,
+        torch_working_set,
         working_set,
     )
 
 
 @pytest.fixture(autouse=True)
-def interpreted(monkeypatch):
+def guards(monkeypatch):
+    """The canaries around outputs, which must outlive the test."""
     monkeypatch.setenv("TRITON_INTERPRET", "1")
+    torch.manual_seed(0)
+    around = guard_outputs(monkeypatch)
+    yield
+    assert_within(around)
 
 
 @pytest.mark.parametrize("lines", [1, 2, 7, 32])
@@ -52,15 +60,17 @@ def test_arithmetic_is_k_multiply_adds(n, k):
     y = x.double()
     for _ in range(k):
         y = y * 15 / 16 + 1 / 16
+    torch.testing.assert_close(torch_arithmetic(x.double(), k), y)
     for fn in (arithmetic, arithmetic_one_by_one):
-        torch.testing.assert_close(fn(x, k), y.float(), rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(fn(guarded(x), k), y.float(), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("programs", [1, 3, 40])
+@pytest.mark.parametrize("programs", [1, 3, 200])
 @pytest.mark.parametrize("n", [0, 1, 129, 1000])
 def test_so_many_programs_do_all_the_work(programs, n):
     x, y = torch.randn(n), torch.randn(n)
-    assert torch.equal(in_flight(x, y, programs=programs, block=32), x + y)
+    total = in_flight(guarded(x), guarded(y), programs=programs, block=32)
+    assert torch.equal(total, x + y)
 
 
 @pytest.mark.parametrize("n", [1, CHUNK, CHUNK + 1, 5 * CHUNK - 3])
@@ -73,7 +83,9 @@ def test_a_working_set_is_read_by_others_in_turn(n, repetitions):
         sum(chunks[(mine + turn * stride) % programs] for turn in range(repetitions))
         for mine in range(programs)
     ]
-    torch.testing.assert_close(working_set(x, repetitions), torch.stack(expected).float())
+    torch.testing.assert_close(torch_working_set(x.double(), repetitions), torch.stack(expected))
+    sums = working_set(guarded(x), repetitions)
+    torch.testing.assert_close(sums, torch.stack(expected).float())
 
 
 @pytest.mark.parametrize("programs", [2, 512, 131_072])

@@ -58,12 +58,16 @@ def layer_norm_kernel(
     tl.store(out_ptr + row * cols + col, centred * scale * weight + bias, inside)
 
 
-def padding_in_the_variance(x, weight, bias):
+def layer_norm(x, weight, bias, *, padded=False):
     rows, cols = x.shape
     out = torch.empty_like(x)
     block = triton.next_power_of_2(cols)
-    layer_norm_kernel[(rows,)](out, x, weight, bias, cols, BLOCK=block, PADDED=True)
+    layer_norm_kernel[(rows,)](out, x, weight, bias, cols, BLOCK=block, PADDED=padded)
     return out
+
+
+def padding_in_the_variance(x, weight, bias):
+    return layer_norm(x, weight, bias, padded=True)
 
 
 def half_the_bits(x, weight, bias):
@@ -117,3 +121,37 @@ def swapped_grid(a, b):
 
 def float16_sums(a, b):
     return matmul(a, b, half=True)
+
+
+@triton.jit
+def grouped_kernel(
+    out_ptr, a_ptr, b_ptr, rows, cols, depth, BLOCK: tl.constexpr, GROUP: tl.constexpr,
+    REMAINDER: tl.constexpr,
+):  # fmt: skip
+    down, across = tl.cdiv(rows, BLOCK), tl.cdiv(cols, BLOCK)
+    program = tl.program_id(0)
+    top = program // (GROUP * across) * GROUP
+    height = tl.minimum(GROUP, down - top) if REMAINDER else GROUP
+    within = program % (GROUP * across)
+    row = (top + within % height) * BLOCK + tl.arange(0, BLOCK)[:, None]
+    col = within // height * BLOCK + tl.arange(0, BLOCK)[None, :]
+    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for k in range(depth):
+        a = tl.load(a_ptr + row * depth + k, row < rows, other=0.0)
+        b = tl.load(b_ptr + k * cols + col, col < cols, other=0.0)
+        total += a * b
+    tl.store(out_ptr + row * cols + col, total, (row < rows) & (col < cols))
+
+
+def grouped(a, b, *, remainder=True):
+    out = a.new_empty(a.shape[0], b.shape[1])
+    rows, cols = out.shape
+    programs = triton.cdiv(rows, 16) * triton.cdiv(cols, 16)
+    grouped_kernel[(programs,)](
+        out, a, b, rows, cols, a.shape[1], BLOCK=16, GROUP=2, REMAINDER=remainder
+    )
+    return out
+
+
+def remainder_forgotten(a, b):
+    return grouped(a, b, remainder=False)
