@@ -6,6 +6,9 @@ import math
 
 import torch
 
+# Two threads spin for a core that others use: 59 s for these tests on two busy cores, alone 16.
+torch.set_num_threads(1)
+
 GUARD = 2**16
 """Elements around every tensor: more than a mask's absence here reads or writes too far."""
 
