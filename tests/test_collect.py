@@ -140,7 +140,20 @@ def test_the_roofline_on_screen_names_roofs_points_and_gaps():
     assert "launch-bound" in words and "✕ 4/gone[triton]: no such step is known" in words
     assert "→ FLOP per byte, logarithmic" in words and "↑ TFLOP/s, logarithmic" in words
     lines = [line for line in words.splitlines() if "│" in line]
-    assert any("a" in line for line in lines) and any("b" in line for line in lines)
+    assert all(any(letter in line for line in lines) for letter in "abC")
+    assert "a capital is launch-bound" in words
+
+
+def test_the_legend_stands_side_by_side_at_eighty_columns():
+    console = Console(width=78, record=True, file=StringIO(), theme=theme("both"))
+    console.print(collected(STEPS[3], State(), reading()))
+    rows = [line.split() for line in console.export_text().splitlines()]
+    assert ["a", "triton", "4/add", "1.00", "4.00", "4,000", "80.0", "%", "memory"] in [
+        row[:9] for row in rows
+    ]
+    assert ["C", "tiny", "4/add", "0.100", "–", "–", "–", "launch-bound"] in [
+        row[:8] for row in rows
+    ]
 
 
 def test_what_comes_later_is_not_given_away_until_it_is_done():

@@ -34,9 +34,10 @@ def benchmark(found: Sequence[Result]) -> RenderableType:
 
 
 def of_case(found: Sequence[Result]) -> Iterator[list[Text]]:
-    """A heading, then each candidate beside the first."""
-    field, first = field_of(found), found[0]
-    yield [styled(clean(first.timing.case), "strong"), *(Text() for _ in HEADS[1:])]
+    """A heading, then each candidate beside the naive one, or the first where there is none."""
+    field = field_of(found)
+    base = next((r for r in found if r.timing.candidate == "naive"), found[0])
+    yield [styled(clean(base.timing.case), "strong"), *(Text() for _ in HEADS[1:])]
     for result in found:
         share, wall = nearest_wall(result)
         yield [
@@ -45,7 +46,7 @@ def of_case(found: Sequence[Result]) -> Iterator[list[Text]]:
             styled(rate(result, field), "strong"),
             Text(str(share) if share else ""),
             styled(wall, "quiet"),
-            Text("" if result is first else faster(result, first)),
+            Text("" if result is base else faster(result, base)),
         ]
 
 
@@ -63,8 +64,8 @@ def nearest_wall(result: Result) -> tuple[Number | None, str]:
     return max(known, key=lambda pair: float(pair[0]), default=(None, ""))
 
 
-def faster(result: Result, first: Result) -> str:
-    mine, theirs = result.number("time"), first.number("time")
+def faster(result: Result, base: Result) -> str:
+    mine, theirs = result.number("time"), base.number("time")
     return "a tie" if tie(mine, theirs) else str(quotient(theirs, mine))
 
 

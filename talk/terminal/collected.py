@@ -23,6 +23,7 @@ from talk.terminal.palette import style_of
 from talk.terminal.plot import MARKS, Axis, Plot, Series, can_plot, logarithmic
 
 NOTHING = "no ceilings of this machine are known yet: they are measured before the first timing"
+CAPITAL = "a capital is launch-bound: it stands where its bytes and its time put it, and is no rate"
 HEIGHT = 14
 
 
@@ -122,7 +123,9 @@ def absent(missing: Sequence[tuple[str, str]]) -> Iterator[Text]:
 def drawn(found: Roofline) -> RenderableType:
     points = [*found.points, *found.launch_bound]
     plot = [Plot(*plotted(found, points), height=HEIGHT)] if can_plot() else []
-    return Group(*plot, roofs(found), legend(points), *absent(found.unplaced))
+    named = [legend(points)] if points else []
+    capital = [styled(CAPITAL, "quiet")] if found.launch_bound else []
+    return Group(*plot, roofs(found), *named, *capital, *absent(found.unplaced))
 
 
 def plotted(found: Roofline, points: Sequence[Point]) -> tuple[list[Series], Axis, Axis]:
@@ -131,7 +134,7 @@ def plotted(found: Roofline, points: Sequence[Point]) -> tuple[list[Series], Axi
         Series(style="ceiling", points=tuple(roof_line(found, roof.arithmetic, left, right)))
         for roof in found.roofs
     ] or [Series(style="ceiling", points=tuple(roof_line(found, "", left, right)))]
-    for letter, point in zip(MARKS, points, strict=False):
+    for letter, point in zip(letters(points), points, strict=True):
         style = style_of(look.ink(point.row.name, point.row.phase))
         at = ((point.intensity, point.tflops),)
         series.append(Series(style=style, points=at, joined=False, mark=letter))
@@ -167,12 +170,17 @@ def roofs(found: Roofline) -> Text:
 
 def legend(points: Sequence[Point]) -> Grid:
     heads = [Head(""), Head("kernel"), Head("FLOP/B", True), Head("TFLOP/s", True)]
-    heads += [Head("of its roof", True), Head("wall"), Head("")]
+    heads += [Head("GB/s", True), Head("of roof", True), Head("roof"), Head("")]
     return Grid(heads, [entry(*pair) for pair in zip(letters(points), points, strict=True)])
 
 
 def letters(points: Sequence[Point]) -> list[str]:
-    return [MARKS[i] if i < len(MARKS) else "" for i in range(len(points))]
+    """A capital for what is launch-bound: its place is no rate. Beyond the alphabet: none."""
+    plain = [MARKS[i] if i < len(MARKS) else "" for i in range(len(points))]
+    return [
+        letter.upper() if point.row.launch_bound else letter
+        for letter, point in zip(plain, points, strict=True)
+    ]
 
 
 def entry(letter: str, point: Point) -> list[Text]:
@@ -183,9 +191,10 @@ def entry(letter: str, point: Point) -> list[Text]:
             f"  {clean(point.row.ref.split('[')[0])}", "quiet"
         ),
         Text(look.digits(point.intensity)),
-        Text("launch-bound" if bound else look.digits(point.tflops)),
-        Text("" if bound else look.quantity(point.share, "share")),
-        styled(point.wall, "quiet"),
+        Text("–" if bound else look.digits(point.tflops)),
+        Text("–" if bound else look.digits(float(point.row["gbps"]))),
+        Text("–" if bound else look.quantity(point.share, "share")),
+        styled("launch-bound" if bound else point.wall.removeprefix("arithmetic, "), "quiet"),
         mark(point.row.badge),
     ]
 

@@ -9,11 +9,12 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from talk import look
+from talk.outcome import NEAR, near_best
 from talk.rows import CACHED, OVERHEAD, Shown
 from talk.terminal.clean import clean, styled
 from talk.terminal.grid import Grid, Head
 from talk.terminal.palette import style_of
-from talk.terminal.plot import Axis, Plot, Series, can_plot, linear, logarithmic
+from talk.terminal.plot import MARKS, Axis, Plot, Series, can_plot, linear, logarithmic
 from talk.terminal.results import Result, ceiling, field_of
 
 LEAST_POINTS = 5
@@ -32,7 +33,8 @@ def curve(found: Sequence[Result], shown: Shown, phase: str) -> RenderableType:
     field = field_of(found)
     drawn = [r for r in found if believed(r, field)]
     parts: list[RenderableType] = [Plot(*plotted(drawn, field, shown, phase))] if drawn else []
-    return Group(*parts, legend(drawn, field, shown, phase), figures(found, field))
+    names = legend(drawn, field, shown, phase)
+    return Group(*parts, names, *plateaus(drawn, field), figures(found, field))
 
 
 def believed(result: Result, field: str) -> bool:
@@ -52,8 +54,9 @@ def plotted(
         Series(
             style=style_of(look.ink(name, phase)),
             points=tuple((at(r), float(r.number(field))) for r in of(name, found)),
+            mark=mark,
         )
-        for name in candidates(found)
+        for name, mark in marks(candidates(found), phase).items()
     ]
     return [*roofs, *lines], x, y
 
@@ -88,6 +91,16 @@ def candidates(found: Sequence[Result]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(r.timing.candidate for r in found))
 
 
+def marks(names: Sequence[str], phase: str) -> dict[str, str]:
+    """A glyph for each candidate; a letter where two would have the same."""
+    glyphs = [look.ink(name, phase).glyph for name in names]
+    letters = [MARKS[i % len(MARKS)] for i in range(len(names))]
+    return {
+        name: glyph if glyphs.count(glyph) == 1 else letter
+        for name, glyph, letter in zip(names, glyphs, letters, strict=True)
+    }
+
+
 def of(name: str, found: Sequence[Result]) -> list[Result]:
     return sorted((r for r in found if r.timing.candidate == name), key=at)
 
@@ -95,9 +108,8 @@ def of(name: str, found: Sequence[Result]) -> list[Result]:
 def legend(found: Sequence[Result], field: str, shown: Shown, phase: str) -> Text:
     """Who is which colour, and the ceiling's value."""
     text = Text()
-    for name in candidates(found):
-        ink = look.ink(name, phase)
-        text.append_text(styled(f"{ink.glyph} {clean(name)}   ", style_of(ink)))
+    for name, mark in marks(candidates(found), phase).items():
+        text.append_text(styled(f"{mark} {clean(name)}   ", style_of(look.ink(name, phase))))
     if field == "gbps":
         for mix in dict.fromkeys(r.timing.mix for r in found):
             top = next(ceiling(r.timing, shown) for r in found if r.timing.mix == mix)
@@ -105,6 +117,31 @@ def legend(found: Sequence[Result], field: str, shown: Shown, phase: str) -> Tex
                 words = f"measured ceiling, {clean(mix)} traffic: {look.quantity(top, 'GB/s')}"
                 text.append_text(styled(f"─ {words}", "ceiling"))
     return text
+
+
+def plateaus(found: Sequence[Result], field: str) -> Iterator[Text]:
+    """Where a rise ends and a fall begins; nothing for one that has neither or dips between."""
+    for name in candidates(found) if field == "gbps" else ():
+        mine = of(name, found)
+        points = [at(r) for r in mine]
+        best = sorted(near_best([r.timing for r in mine]))
+        between = [point for point in points if best[0] <= point <= best[-1]]
+        where = bounded(best[0], best[-1], points)
+        if where and len(between) == len(best) and mine[0].timing.clock == "device":
+            near = f"within {100 * (1 - NEAR):.0f} % of its best {where}"
+            yield styled(f"{clean(name)}: {near}", "quiet")
+
+
+def bounded(low: float, high: float, points: Sequence[float]) -> str:
+    """ "from 64 on", "up to 32", "from 4 to 32", "at 8 alone"; nothing for all of them."""
+    if low == high:
+        return f"at {low:,.0f} alone"
+    first, last = low == points[0], high == points[-1]
+    if first and last:
+        return ""
+    if first:
+        return f"up to {high:,.0f}"
+    return f"from {low:,.0f} on" if last else f"from {low:,.0f} to {high:,.0f}"
 
 
 def figures(found: Sequence[Result], field: str) -> Grid:

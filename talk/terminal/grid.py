@@ -34,11 +34,15 @@ class Grid:
     rows: Sequence[Sequence[Text]]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        least = sum(self._least(i) + GAP for i in range(len(self.heads))) - GAP
-        if least > options.max_width:
+        if self.least > options.max_width:
             yield from self._stacked()
         else:
             yield self._table()
+
+    @property
+    def least(self) -> int:
+        """Cells that it needs to stand side by side."""
+        return sum(self._least(i) + GAP for i in range(len(self.heads))) - GAP
 
     def _width(self, column: int) -> int:
         texts = [self.heads[column].name, *(row[column].plain for row in self.rows)]
@@ -73,6 +77,17 @@ class Grid:
             yield row[0]
             for head, cell in list(zip(self.heads, row, strict=True))[1:]:
                 yield Padding(styled(f"{head.name}  ", "quiet").append_text(cell), (0, 0, 0, GAP))
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """The first of several grids that fits side by side; else the last."""
+
+    grids: Sequence[Grid]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        fits = (grid for grid in self.grids if grid.least <= options.max_width)
+        yield next(fits, self.grids[-1])
 
 
 if __name__ == "__main__":

@@ -46,12 +46,17 @@ def known(state: State, reading: Reading) -> tuple[SectionOutline, ...]:
 
 
 def of_section(section: SectionOutline, state: State, reading: Reading) -> Iterator[Entry]:
-    on_stage = any(outline.number == section.number for outline in state.sections)
     for step in section.steps:
         address = (section.number, step.slug)
-        earlier = not on_stage and reading.talk and reading.talk.outcome(*address)
-        if address in state.done or earlier:
+        if counts(address, state, reading):
             yield from of_step(address, step, reading)
+
+
+def counts(address: Address, state: State, reading: Reading) -> bool:
+    """Whether a step was done in this talk: on this stage, or before where it is not on it."""
+    on_stage = any(outline.number == address[0] for outline in state.sections)
+    earlier = not on_stage and reading.talk and reading.talk.outcome(*address)
+    return address in state.done or bool(earlier)
 
 
 def of_step(address: Address, step: StepOutline, reading: Reading) -> Iterator[Entry]:

@@ -100,6 +100,19 @@ TUNED = measured(
         for ms, block, warps in ((11.0, 64, 4), (11.5, 128, 4), (20.0, 128, 8))
     )
 )
+TRAFFIC = Table(
+    columns=(
+        Column(name="candidate"),
+        Column(name="operation"),
+        *(Column(name=name, unit="B") for name in ("read", "written", "bytes")),
+    ),
+    rows=(
+        ("naive", "up", 2 * 10**9, 10**9, 3 * 10**9),
+        ("naive", "down", 10**9, 10**9, 2 * 10**9),
+        ("naive", "total", 3 * 10**9, 2 * 10**9, 5 * 10**9),
+        ("must move", "total", None, None, 3 * 10**9),
+    ),
+)
 CASES = measured(
     *(
         replace(timing(name, ms), case=case)

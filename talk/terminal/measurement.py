@@ -30,7 +30,7 @@ def measurement(shown: Shown, phase: str) -> RenderableType:
     if is_grid(found):
         return grids(found, phase)
     if is_tuned(found):
-        return tuned(found)
+        return tuned(found, shown.outcome.checks)
     if is_curve(found):
         return curve(found, shown, phase)
     field, sweep = field_of(found), swept(found)

@@ -30,14 +30,17 @@ LIKE = (
     ("▸›◀✓✗", ">><+x"),
     ("‘’“”", "''\"\""),
     ("█▉▊▋▌▍▎▏", "########"),
-    ("─│┃", "-||"),
+    ("─│┃└", "-||+"),
     ("⠋⠙⠹⠸⠼⠴⠦⠧", "|/-\\|/-\\"),
 )
 PLAIN = {ink.glyph: ink.ascii for ink in INKS} | {
     rich: plain for riches, plains in LIKE for rich, plain in zip(riches, plains, strict=True)
 }
-PLAIN |= {"★": "*", "▸": ">"} | {chr(0x2800 + dots): "*" if dots else " " for dots in range(256)}
-"""Character → its stand-in of one cell, for an encoding that lacks it; any dots are an asterisk."""
+PLAIN |= {"★": "*", "▸": ">"} | {chr(0x2800 + dots): ":" if dots else " " for dots in range(256)}
+"""Character → its stand-in of one cell, for an encoding that lacks it.
+
+Any dots are a colon, which no mark on a curve is.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ from talk.terminal.lowering import lowering
 from talk.terminal.measurement import fine_print, measurement
 from talk.terminal.ruled import Ruled
 from talk.terminal.trace import Look, trace
+from talk.terminal.traffic import is_traffic, traffic
 from talk.terminal.typed_table import typed_table
 
 
@@ -50,7 +51,7 @@ def parts(
         yield measurement(shown, phase)
         yield fine_print(shown)
     if done.table:
-        yield typed_table(done.table)
+        yield traffic(done.table) if is_traffic(done.table) else typed_table(done.table)
     yield from counters(shown, reading)
     if any(each.counts for each in done.lowerings):
         yield trace(done.lowerings, done.code, look)

@@ -46,7 +46,7 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """joined: a line through the points; else each is a `mark`."""
+    """joined: a line through the points. mark: a character on each of them."""
 
     style: str
     points: tuple[tuple[float, float], ...]
@@ -103,12 +103,14 @@ class Cells:
     @classmethod
     def drawn(cls, plot: Plot, width: int) -> Cells:
         cells = cls(width, plot.height)
-        for series in plot.series:
-            places = [(plot.x.at(x), plot.y.at(y)) for x, y in series.points]
+        placed = [(s, [(plot.x.at(x), plot.y.at(y)) for x, y in s.points]) for s in plot.series]
+        for series, places in placed:
+            if series.joined:
+                cells.dotted(dots(places, width, plot.height), series.style)
+        # After every line: a mark says whose line it is, so none runs over it.
+        for series, places in placed:
             if series.mark:
                 cells.marked(places, series)
-            else:
-                cells.dotted(dots(places, series.joined, width, plot.height), series.style)
         return cells
 
     def dotted(self, lines: list[str], style: str) -> None:
@@ -131,18 +133,14 @@ class Cells:
         return Text.assemble(*((character, style) for character, style in self._cells[row]))
 
 
-def dots(places: list[tuple[float, float]], joined: bool, width: int, height: int) -> list[str]:
-    """Points in the unit square as lines of braille."""
+def dots(places: list[tuple[float, float]], width: int, height: int) -> list[str]:
+    """A line through points in the unit square, as rows of braille."""
     from plotille import Canvas
 
     canvas = Canvas(width, height)
     inside = [(min(max(x, 0.0), 0.999), min(max(y, 0.0), 0.999)) for x, y in places]
-    if joined:
-        for (x, y), (to_x, to_y) in pairwise(inside):
-            canvas.line(x, y, to_x, to_y)
-    else:
-        for x, y in inside:
-            canvas.point(x, y)
+    for (x, y), (to_x, to_y) in pairwise(inside):
+        canvas.line(x, y, to_x, to_y)
     return str(canvas.plot()).split("\n")
 
 

@@ -34,10 +34,12 @@ def grids(found: Sequence[Result], phase: str) -> RenderableType:
     field = field_of(found)
     names = dict.fromkeys(r.timing.candidate for r in found)
     parts: list[RenderableType] = []
+    marks = "   * the best, = a tie with it"
     for name in names:
         mine = [r for r in found if r.timing.candidate == name]
         heading = f"{clean(name)}: {mine[0].number(field).unit}"
-        parts += [styled(heading, style_of(look.ink(name, phase))), grid(mine, field)]
+        title = styled(heading, style_of(look.ink(name, phase))).append(marks, "quiet")
+        parts += [title, grid(mine, field)]
         if all(r.number("occupancy").value is not None for r in mine):
             parts += [styled("theoretical occupancy, and registers a thread", "quiet")]
             parts += [grid(mine, "occupancy", "registers")]
@@ -70,12 +72,14 @@ def best_of(found: Sequence[Result], field: str) -> Result | None:
 
 
 def cell(result: Result, field: str, aside: str, best: Result | None) -> Text:
-    """The figure; ★ for the best, = for a tie with it."""
+    """The figure; * for the best, = for a tie with it."""
     if OVERHEAD in result.flags and not aside:
         return styled(OVERHEAD, "quiet")
     words = str(result.number(field))
     if aside:
         return styled(f"{words}, {result.number(aside)}", "quiet")
+    if CACHED in result.flags:
+        return styled(f"{words} cached?", "quiet")
     if result is best:
         return styled(f"* {words}", "strong")
     tied = best is not None and tie(result.number(field), best.number(field))

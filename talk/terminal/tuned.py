@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from talk import look
 from talk.number import Number, quotient, tie
+from talk.outcome import Check
+from talk.rows import CACHED, OVERHEAD
 from talk.terminal.clean import clean, styled
-from talk.terminal.grid import Grid, Head
+from talk.terminal.grid import Fitting, Grid, Head
 from talk.terminal.results import Result, field_of
 
-ASIDE = ("occupancy",)
+ASIDE = {"occupancy": "occupancy", "registers": "regs", "shared": "shared"}
+"""Field → heading of what the compiler made of it, as many as the width allows."""
 
 
 def is_tuned(found: Sequence[Result]) -> bool:
@@ -21,14 +24,23 @@ def is_tuned(found: Sequence[Result]) -> bool:
     return any(len(r.timing.at) > 1 for r in found)
 
 
-def tuned(found: Sequence[Result]) -> RenderableType:
-    field = field_of(found)
+def tuned(found: Sequence[Result], checks: Sequence[Check] = ()) -> RenderableType:
+    """checks: those that failed name the configurations without a time."""
     ordered = sorted(found, key=lambda r: r.timing.median_ms)
     best = ordered[0]
-    several = len({r.timing.candidate for r in found}) > 1
     varied = [name for name in best.timing.at if len({r.timing.at[name] for r in found}) > 1]
-    aside = [name for name in ASIDE if all(r.number(name).value is not None for r in ordered)]
-    figures = [*map(short, varied), "time", best.number(field).unit, "of best", *aside]
+    known = [name for name in ASIDE if all(r.number(name).value is not None for r in ordered)]
+    widths = range(len(known), -1, -1)
+    tables = Fitting([ranked(ordered, varied, known[:width]) for width in widths])
+    said = styled(sentence(ordered), "strong")
+    return Group(*same(best, varied), tables, *failed(found, checks), said)
+
+
+def ranked(ordered: Sequence[Result], varied: Sequence[str], aside: Sequence[str]) -> Grid:
+    field, best = field_of(ordered), ordered[0]
+    several = len({r.timing.candidate for r in ordered}) > 1
+    headings = [ASIDE[name] for name in aside]
+    figures = [*map(short, varied), "time", best.number(field).unit, "of best", *headings]
     heads = [*([Head("")] if several else []), *(Head(name, True) for name in figures), Head("")]
     rows = [
         [
@@ -38,7 +50,21 @@ def tuned(found: Sequence[Result]) -> RenderableType:
         ]
         for r in ordered
     ]
-    return Group(*same(best, varied), Grid(heads, rows), styled(sentence(ordered), "strong"))
+    return Grid(heads, rows)
+
+
+def failed(found: Sequence[Result], checks: Sequence[Check]) -> Iterator[Text]:
+    """Each configuration that has no time, and why."""
+    timed = [(r.timing.candidate, r.timing.at) for r in found]
+    told = []
+    for check in checks:
+        which = (check.candidate, check.at)
+        if check.ok or which in timed or which in told:
+            continue
+        told.append(which)
+        at = ", ".join(f"{short(name)} {value:,}" for name, value in check.at.items())
+        text = styled(f"✗ {clean(check.candidate)} {at}  ", "missing")
+        yield text.append(clean(check.message), "quiet")
 
 
 def short(name: str) -> str:
@@ -55,9 +81,11 @@ def same(best: Result, varied: Sequence[str]) -> list[Text]:
 
 def row(result: Result, best: Result, field: str, aside: Sequence[str]) -> list[Text]:
     time, rate = result.number("time"), result.number(field)
+    names = {OVERHEAD: OVERHEAD, CACHED: "cached?"}
     digits = look.digits(float(rate)) if rate.value is not None else "–"
     figures = [str(time), digits, str(slower(time, best.number("time")))]
     words = "best" if result is best else "tie" if ties(result, best) else ""
+    words = ", ".join(filter(None, (words, *(names[f] for f in result.flags if f in names))))
     return [
         *(Text(figure) for figure in figures),
         *(Text(str(result.number(name))) for name in aside),
