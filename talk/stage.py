@@ -24,7 +24,8 @@ class State:
     mode: `starting`, `live`, `simulated` or `replay`; why: the one line that says so.
     done, failed: steps performed in this talk. queued: a press waits for the running step,
     and then until its outcome, which `landed` at that second, has been seen.
-    view: `step`, `help` or `jump`. rows: height of the scrolled part; extent: lines in it.
+    view: `step`, `help`, `jump` or `picture`. rows: height of the scrolled part; extent: lines in
+    it.
     traceable: steps that left a trace to walk through. traced, form, variant, target: where in
     it one looks: the Python line, the form, what was launched and for which GPU, each counted on
     and on; whole: that form from its first line to its last. seeking: the view is to scroll there.
@@ -240,6 +241,7 @@ KEYS = {
     "g": "jump",
     "c": "code",
     "n": "notes",
+    "o": "picture",
     "b": "blank",
     ".": "blank",
     "i": "shell",
@@ -265,6 +267,9 @@ TRACE_KEYS = {
     "w": "trace-whole",
 }
 """On a trace that is shown: it is walked through, and j and k alone scroll."""
+
+PAGES = ("help", "picture")
+"""What fills the screen until a key that does not scroll."""
 
 DIGITS = ("1", "2", "3", "4", "5", "6", "7", "8", "9")
 
@@ -304,7 +309,7 @@ def _press(state: State, key: str) -> Result:
         return _cancel(state)
     if state.blank:
         return (state if key in STRAY else replace(state, blank=False)), ()
-    if state.view == "help" and not KEYS.get(key, "").startswith("scroll"):
+    if state.view in PAGES and not KEYS.get(key, "").startswith("scroll"):
         return replace(state, view="step", scroll=0), ()
     if state.view == "jump":
         return _typing(state, key)
@@ -487,6 +492,7 @@ COMMANDS: dict[str, Callable[[State, Address], Result]] = {
     "notes": lambda state, _: (replace(state, notes=not state.notes, scroll=0), ()),
     "blank": lambda state, _: (replace(state, blank=not state.blank), ()),
     "help": lambda state, _: (replace(state, view="help", scroll=0), ()),
+    "picture": lambda state, _: (replace(state, view="picture", scroll=0), ()),
     "shell": lambda state, address: (
         (replace(state, message="A step is running; Ctrl-C cancels it."), ())
         if state.running

@@ -13,9 +13,11 @@ from talk.outcome import Outcome, Prediction, Timing
 from talk.reading import Reading
 from talk.record import Ceilings, Event, Record, SectionOutline, StepOutline
 from talk.stage import State
-from talk.terminal.collected import collected
+from talk.terminal.collected import NOTHING, collected
 from talk.terminal.palette import theme
+from talk.terminal.so_far import so_far
 from tests.records import AT, MACHINE
+from tests.screen import press, scrolled, talk_of
 
 CEILINGS = Ceilings(
     bandwidth_gbps={"read": 4000.0, "2:1": 5000.0},
@@ -177,3 +179,27 @@ def test_the_table_compares_with_the_first_and_the_calibration_counts():
     # Of the recording too, where this stage has other sections.
     words = drawn(replace(STEPS[3], picture="calibration"), State())
     assert "the room did not vote, the model 1 of 1" in words
+
+
+def test_the_roofline_so_far_is_a_key_away_and_holds_what_was_done():
+    talk = press(talk_of(record()), "o")
+    early = scrolled(talk, (80, 24))
+    assert "memory 5,000 GB/s" in early and "any key back" in early
+    assert "4/add" not in early and "✕" not in early, "nothing is given away, nor missed"
+    press(talk, "x", "right", "right", "o")
+    assert talk.state.slug == "add"
+    late = scrolled(talk, (80, 24))
+    assert "a  triton" in late and "so far" in late and "4/others" not in late
+    assert press(talk, "x").state.view == "step"
+
+
+def test_a_point_that_was_done_and_left_nothing_is_named():
+    state = State(sections=(SECTION,), section=4, slug="all", done=frozenset({(4, "others")}))
+    console = Console(width=100, record=True, file=StringIO(), theme=theme("both"))
+    console.print(*so_far(state, reading("others")))
+    assert "✕ 4/others[a · b, triton]: not measured" in console.export_text()
+
+
+def test_before_the_ceilings_are_known_the_roofline_says_so():
+    bare = replace(record(), machine=replace(MACHINE, ceilings=None))
+    assert any(NOTHING in str(part) for part in so_far(State(), Reading(recording=bare)))

@@ -165,7 +165,7 @@ def roofs(found: Roofline) -> Text:
     flat = (
         f"{roof.arithmetic} {roof.tflops} (ridge {look.digits(roof.ridge)})" for roof in found.roofs
     )
-    return styled(f"roofs measured here: memory {found.slope} · {' · '.join(flat)}", "ceiling")
+    return styled(f"roofs measured here: {' · '.join([f'memory {found.slope}', *flat])}", "ceiling")
 
 
 def legend(points: Sequence[Point]) -> Grid:

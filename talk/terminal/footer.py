@@ -46,7 +46,7 @@ def keys(state: State, scrolls: bool) -> Iterator[Key]:
     if scrolls:
         yield ("j k", "scroll") if state.tracing else ("↑↓", "scroll")
     if state.view == "step":
-        yield from (("g", "jump"), ("c", "code"), ("n", "notes"), ("b", "blank"))
+        yield from (("g", "jump"), ("c", "code"), ("n", "notes"), ("o", "roofline"), ("b", "blank"))
         yield from [] if state.mode == "replay" else [("i", "IPython")]
 
 

@@ -18,6 +18,7 @@ COMMANDS = {
     "jump": "jump to a step",
     "code": "the code alone",
     "notes": "the presenter's notes",
+    "picture": "the roofline and the table so far",
     "blank": "a black screen; any key ends it",
     "shell": "IPython with this step's inputs and functions",
     "cancel": "cancel the running step",

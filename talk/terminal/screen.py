@@ -16,6 +16,7 @@ from talk.terminal import footer, growing, header, help, jump, progress
 from talk.terminal.body import Scene, body
 from talk.terminal.clean import clean, styled
 from talk.terminal.medium import Line, lines_of
+from talk.terminal.so_far import so_far
 from talk.terminal.takeaway import takeaway
 
 LEAST = (60, 16)
@@ -128,6 +129,8 @@ def middle(state: State, reading: Reading, canvas: Canvas, rows: int) -> list[Li
         return canvas.lines(help.help(state))
     if state.view == "jump":
         return canvas.lines(jump.jump(state, rows))
+    if state.view == "picture":
+        return canvas.blocks(so_far(state, reading), min(canvas.inner, READABLE))
     if state.step is None or state.outline is None:
         return canvas.lines(styled(f"{progress.spinner(state.now)} loading the section", "quiet"))
     scene = Scene(state, reading, state.outline, state.step, rows)
