@@ -84,7 +84,7 @@ SECTION = Section(
         ),
         Measure(
             "unused",
-            "A matrix product that uses nothing twice",
+            "A matrix product that reads b anew for every row",
             MATMUL_SMALL,
             {"naive": matmul_naive, "torch": torch_matmul},
             show=(matmul_naive_kernel,),
@@ -166,7 +166,7 @@ SECTION = Section(
                 "more than 10 times": (10, math.inf),
             },
             model=tensor_cores,
-            model_says="the two arithmetic roofs that were measured here, one over the other",
+            model_says="the roof of 16-bit products measured here, if any, over that of float32",
             misconception="16 bits instead of 32: twice as fast.",
             show=(matmul_tiled_kernel,),
             notes="Say: one line differs, the type in which the tile is multiplied.\n"
@@ -244,7 +244,7 @@ SECTION = Section(
             "{{ n('fused[naive].time') / n('fused[triton].time') }} as fast as five operations, "
             "{{ n('fused[torch].time') / n('fused[triton].time') }} as fast as torch.softmax.",
             notes="Say: five operations wait for memory five times; this waits once.\n"
-            "Ask: the bytes said a factor of four. Where does the rest come from?\n"
+            "Ask: the bytes said a factor of four. What else was lost, if anything?\n"
             "2 minutes.",
         ),
     ),

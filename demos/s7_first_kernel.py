@@ -18,9 +18,17 @@ from demos.kernels.elementwise import (
 from demos.kernels.operator import multiply_add_operator
 from demos.kernels.vector_add import add, add_kernel, add_naive, add_naive_kernel, torch_add
 from demos.models import bytes_alone, two_trips
-from talk import Exercise, Measure, Predict, Section, Sweep, Trace, Tune
+from talk import Exercise, Measure, Predict, Section, Show, Sweep, Trace, Tune
 
 EVERY_TARGET = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120", "gfx942")
+
+SKELETON = """
+def add_kernel(out_ptr, x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    # which elements are mine?
+    # which of them exist?
+    # load these of x and of y
+    # add, and store
+"""
 
 SECTION = Section(
     number=7,
@@ -112,6 +120,16 @@ SECTION = Section(
         ),
     ),
     rewrite=(
+        Show(
+            "skeleton",
+            "Dictate it to me: the body is missing",
+            text=SKELETON,
+            says="So far: {{ n('baseline[naive].gbps') }}, from one element a program.",
+            notes="Say: empty the body of add_kernel on screen, and write it as they dictate.\n"
+            "Ask: what comes first? The block, what exists of it, loads, add, store.\n"
+            "Usual wrong answer: a loop over the block.\n"
+            "1 minute.",
+        ),
         Measure(
             "write",
             "Written live: the baseline, PyTorch's CUDA kernel, and ours",
@@ -122,13 +140,13 @@ SECTION = Section(
             "{% if tie(n('write[torch].time'), n('write[triton].time')) %}A tie with torch"
             "{% else %}{{ n('write[torch].time') / n('write[triton].time') }} as fast as torch"
             "{% endif %}, at {{ n('write[triton].share') }} of the ceiling.",
-            notes="Say: delete the body, write it again: which block, load, compute, store.\n"
-            "Ask: dictate to me. What comes first?\n"
-            "2 minutes.",
+            notes="Say: it was checked at every length before it was timed.\n"
+            "Ask: which of the five lines made it so much faster than the baseline?\n"
+            "1 minute.",
         ),
         Tune(
             "tune",
-            "Block and warps: tuned, and how little it matters now",
+            "Block and warps, tuned: does it still matter?",
             ADD,
             {"triton": add},
             configs=tuple(
@@ -138,7 +156,7 @@ SECTION = Section(
             show=(add_kernel,),
             says="{{ n('tune[256, 2].gbps') }} with the smallest, {{ n('tune[4096, 8].gbps') }} "
             "with the largest.",
-            notes="Say: past the wall the choices are near each other; ties are called ties.\n"
+            notes="Say: every configuration, not the winner alone; ties are called ties.\n"
             "Ask: is the fastest line worth a constant in the code?\n"
             "30 seconds.",
         ),
@@ -158,6 +176,7 @@ SECTION = Section(
             "{{ n('operator[operator].time') / n('operator[triton].time') }} the time of the bare "
             "kernel.",
             notes="Say: one decorator registers it; another tells its gradient.\n"
+            "Say: torch.compile is PyTorch's two operations, compiled; ours fits in there too.\n"
             "Ask: who would use a kernel that autograd cannot pass through?\n"
             "1 minute.",
             deadline_s=120,
@@ -206,8 +225,9 @@ SECTION = Section(
             sizes=({"n": 1048576},),
             whole=("sm_90",),
             show=(multiply_add_kernel,),
-            says="{{ n('fma[triton, sm_90].fma') }} fused multiply-adds in the PTX, one for each "
-            "element of a lane.",
+            says="{% if n('fma[triton, sm_90].fma') > 0 %}{{ n('fma[triton, sm_90].fma') }} fused "
+            "multiply-adds in the PTX of a lane: one rounding each.{% else %}No fused multiply-add "
+            "in the PTX: this compiler keeps both apart.{% endif %}",
             notes="Say: one rounding, one instruction: find it in the PTX.\n"
             "Ask: is that why it is faster? No: look at the bytes.\n"
             "1 minute.",
