@@ -17,10 +17,10 @@ from jinja2 import (
 )
 from markupsafe import Markup
 
-from slides import reveal
+from slides import reveal, vocabulary
+from slides.context import Context, Found
 from slides.palette import palette
 from slides.typed import typed_figures
-from slides.vocabulary import Found, Vocabulary
 from talk import look, source
 from talk.errors import TalkError
 from talk.look import Badge
@@ -34,6 +34,9 @@ HERE = Path(__file__).resolve().parent
 TEMPLATES = HERE / "templates"
 THEME = HERE / "theme"
 DECK = HERE / "build" / "deck.html"
+
+PARTS = ("parts.html.j2",)
+"""Macros that draw what the words of a template looked up."""
 
 GENERIC = "section.html.j2"
 """Walks the outline of a section that has no template of its own."""
@@ -56,15 +59,20 @@ def build(record: Record, *, root: Path = source.ROOT, templates: Path = TEMPLAT
     refuse_typed(templates)
     environment = environment_of(templates)
     reading = Reading(talk=record, fresh=source.Standing(root))
-    vocabulary = Vocabulary(environment, reading, standing(root))
+    context = Context(environment, reading, standing(root), PARTS)
+    for words, names in vocabularies(context):
+        environment.globals.update({name: getattr(words, name) for name in names})
     environment.globals["record"] = record
-    parts = [
-        render(environment, vocabulary, name, **given) for name, given in plan(record, templates)
-    ]
+    parts = [render(context, name, **given) for name, given in plan(record, templates)]
     html = environment.get_template("deck.html.j2").render(parts=parts)
     # JSON can hold half of a character; UTF-8 cannot.
     html = html.encode("utf-8", "replace").decode().translate(REORDERING)
-    return Deck(html, vocabulary.found)
+    return Deck(html, context.found)
+
+
+def vocabularies(context: Context) -> tuple[tuple[object, tuple[str, ...]], ...]:
+    """What templates may say: the words, and the object whose methods they are."""
+    return ((vocabulary.Vocabulary(context), vocabulary.WORDS),)
 
 
 REORDERING = dict.fromkeys((0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
@@ -139,14 +147,14 @@ def numeric(table: Table, column: int) -> bool:
     return bool(cells) and all(type(cell) in (int, float) for cell in cells)
 
 
-def render(environment: Environment, vocabulary: Vocabulary, name: str, **given: Any) -> Markup:
+def render(context: Context, name: str, **given: Any) -> Markup:
     """One template's slides. Raises TalkError with the template, its line and the slide."""
-    vocabulary.current = ""
+    context.current = ""
     try:
-        return Markup(environment.get_template(name).render(**given))
+        return Markup(context.environment.get_template(name).render(**given))
     except (TalkError, TemplateError) as error:
         where = f"{name}:{line_in(error, name)}"
-        slide = f", slide {vocabulary.current}" if vocabulary.current else ""
+        slide = f", slide {context.current}" if context.current else ""
         hint = error.hint if isinstance(error, TalkError) else ""
         message = error.args[0] if error.args else type(error).__name__
         raise TalkError(f"{where}{slide}: {message}", hint=hint) from error

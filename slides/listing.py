@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from markupsafe import Markup
 
@@ -16,14 +18,28 @@ MOST_COLUMNS = 100
 # Larger sizes for what leaves room: (name, lines, columns).
 SIZES = (("large", 14, 50), ("medium", 19, 90))
 
+NO_BEATS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Line:
+    """beats: at which of a listing's beats it is lit."""
+
+    html: Markup
+    beats: tuple[int, ...] = ()
+
 
 @dataclass(frozen=True)
 class Listing:
-    """Definitions to show, each line highlighted. names: of the definitions."""
+    """Definitions to show, each line highlighted. names: of the definitions.
+
+    captions: what is said at each beat.
+    """
 
     names: tuple[str, ...]
-    lines: tuple[Markup, ...]
+    lines: tuple[Line, ...]
     columns: int
+    captions: tuple[str, ...] = ()
 
     @property
     def size(self) -> str:
@@ -32,32 +48,40 @@ class Listing:
         return next(fits, "small")
 
 
-def fitting(codes: tuple[Code, ...]) -> tuple[Code, ...]:
-    """The first ones, as many as fit on a slide together."""
-    kept: list[Code] = []
-    lines = 0
-    for code in codes:
-        more = code.text.strip("\n").count("\n") + 1 + bool(kept)
-        if lines + more > MOST_LINES:
-            break
-        kept.append(code)
-        lines += more
-    return tuple(kept)
+def listing(codes: tuple[Code, ...], beats: Mapping[str, str] = NO_BEATS) -> Listing:
+    """Definitions one below the other. beats: a text → what is said of the lines that hold it.
 
-
-def listing(codes: tuple[Code, ...]) -> Listing:
-    """Definitions one below the other. Raises TalkError for more than a slide holds."""
+    Raises TalkError for more than a slide holds, and for a text that no line holds.
+    """
     lines = highlighted("\n\n".join(code.text.strip("\n") for code in codes))
+    words = [str(line.striptags()) for line in lines]
+    lit = [holding(text, words) for text in beats]
     found = Listing(
         names=tuple(code.name for code in codes),
-        lines=tuple(lines),
-        columns=max(len(line.striptags()) for line in lines),
+        lines=tuple(
+            Line(line, tuple(beat for beat, rows in enumerate(lit) if row in rows))
+            for row, line in enumerate(lines)
+        ),
+        columns=max(map(len, words)),
+        captions=tuple(beats.values()),
     )
     if len(found.lines) > MOST_LINES or found.columns > MOST_COLUMNS:
         raise TalkError(
             f"{', '.join(found.names)}: {len(found.lines)} lines of {found.columns} columns; "
             f"a slide holds {MOST_LINES} of {MOST_COLUMNS}.",
             hint="show fewer definitions at once, code('5/step', 'name'), or shorten the longest",
+        )
+    return found
+
+
+def holding(text: str, lines: list[str]) -> set[int]:
+    """The lines that hold a text, spaces apart. Raises TalkError where none does."""
+    wanted = "".join(text.split())
+    found = {row for row, line in enumerate(lines) if wanted in "".join(line.split())}
+    if not found:
+        raise TalkError(
+            f"no line of the code on this slide holds {text!r}.",
+            hint="beats name a part of a line as it ran",
         )
     return found
 
