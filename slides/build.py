@@ -17,8 +17,9 @@ from jinja2 import (
 )
 from markupsafe import Markup
 
-from slides import reveal, vocabulary
+from slides import lowered, reveal, vocabulary
 from slides.context import Context, Found
+from slides.medium import Chapter, Medium
 from slides.palette import palette
 from slides.typed import typed_figures
 from talk import look, source
@@ -35,6 +36,8 @@ TEMPLATES = HERE / "templates"
 THEME = HERE / "theme"
 DECK = HERE / "build" / "deck.html"
 
+SLIDES = Medium("deck.html.j2")
+
 PARTS = ("parts.html.j2",)
 """Macros that draw what the words of a template looked up."""
 
@@ -50,7 +53,13 @@ class Deck:
     found: Found
 
 
-def build(record: Record, *, root: Path = source.ROOT, templates: Path = TEMPLATES) -> Deck:
+def build(
+    record: Record,
+    *,
+    root: Path = source.ROOT,
+    templates: Path = TEMPLATES,
+    medium: Medium = SLIDES,
+) -> Deck:
     """The deck of a record. root: the checkout that staleness is judged by.
 
     Raises TalkError, naming the template and the slide, for a reference that does not resolve,
@@ -58,13 +67,16 @@ def build(record: Record, *, root: Path = source.ROOT, templates: Path = TEMPLAT
     """
     refuse_typed(templates)
     environment = environment_of(templates)
+    environment.globals.update(medium.words)
     reading = Reading(talk=record, fresh=source.Standing(root))
-    context = Context(environment, reading, standing(root), PARTS)
+    context = Context(environment, reading, standing(root), (*PARTS, *medium.parts))
     for words, names in vocabularies(context):
         environment.globals.update({name: getattr(words, name) for name in names})
     environment.globals["record"] = record
-    parts = [render(context, name, **given) for name, given in plan(record, templates)]
-    html = environment.get_template("deck.html.j2").render(parts=parts)
+    order = (medium.plan or plan)(record, templates)
+    chapters = [Chapter(g.get("outline"), render(context, name, **g)) for name, g in order]
+    page = environment.get_template(medium.page)
+    html = page.render(chapters=chapters, parts=[chapter.html for chapter in chapters])
     # JSON can hold half of a character; UTF-8 cannot.
     html = html.encode("utf-8", "replace").decode().translate(REORDERING)
     return Deck(html, context.found)
@@ -72,7 +84,10 @@ def build(record: Record, *, root: Path = source.ROOT, templates: Path = TEMPLAT
 
 def vocabularies(context: Context) -> tuple[tuple[object, tuple[str, ...]], ...]:
     """What templates may say: the words, and the object whose methods they are."""
-    return ((vocabulary.Vocabulary(context), vocabulary.WORDS),)
+    return (
+        (vocabulary.Vocabulary(context), vocabulary.WORDS),
+        (lowered.Traces(context), lowered.WORDS),
+    )
 
 
 REORDERING = dict.fromkeys((0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from talk.collect import Asked, Row, calibration, roofline, rows
+from talk.errors import UnknownReference
 from talk.number import Number, tie
 from talk.outcome import Cell, Column, Lowering, Table, Timing
-from talk.reading import Reading
+from talk.reading import Reading, nearest
 from talk.record import StepOutline
 from talk.rows import Row as Measured
 from talk.rows import Shown, rate_field, row_of, widest_load
@@ -22,6 +23,21 @@ def of_outcome(shown: Shown, kind: str) -> Table | None:
     if kind == "trace":
         return lowerings(shown.outcome.lowerings)
     return shown.outcome.table
+
+
+def narrowed(table: Table | None, names: tuple[str, ...]) -> Table | None:
+    """The table with the columns named alone. Raises UnknownReference."""
+    if table is None or not names:
+        return table
+    held = [column.name for column in table.columns]
+    for name in names:
+        if name not in held:
+            raise UnknownReference(f"no column {name!r}.", hint=nearest(name, tuple(held)))
+    at = [held.index(name) for name in names]
+    return Table(
+        columns=tuple(table.columns[i] for i in at),
+        rows=tuple(tuple(row[i] for i in at) for row in table.rows),
+    )
 
 
 def configurations(shown: Shown) -> Table:

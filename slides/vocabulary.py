@@ -29,6 +29,9 @@ WORDS = (
 )  # fmt: skip
 """The methods of `Vocabulary` that templates may call."""
 
+ELSEWHERE = re.compile(r"n\(['\"](\d+)/")
+"""A sentence's reference into a section that it names."""
+
 PLANNED = re.compile(r"(\d+) (minutes?|seconds?)\.")
 
 
@@ -151,11 +154,14 @@ class Vocabulary:
         """The same bars as a picture: side by side, under the ceiling."""
         return self._chart("skyline", address, "gbps", ())
 
-    def table(self, address: str, rows: int = 8) -> Markup:
-        """The first rows of a step's table; it says how many more there are."""
+    def table(self, address: str, rows: int = 8, columns: Iterable[str] = ()) -> Markup:
+        """The first rows of a step's table; it says how many more there are.
+
+        columns: names of those to show; all where none is given.
+        """
         shown = self._context.figures(address)
         made = tables.of_outcome(shown, self._context.step(address).kind) if shown else None
-        return self._table(address, rows, shown, made)
+        return self._table(address, rows, shown, tables.narrowed(made, tuple(columns)))
 
     def picture(self, address: str, rows: int = 12) -> Markup:
         """What a step gathers from the whole talk, as a table."""
@@ -178,18 +184,24 @@ class Vocabulary:
             return self._context.absent(address, shown.outcome.counters_reason)
         return self._table(address, rows, shown, shown.outcome.counters if shown else None)
 
-    def says(self, address: str) -> Markup:
-        """The take-away of a step, computed from its numbers."""
+    def says(self, address: str, name: str = "") -> Markup:
+        """The take-away of a step, computed from its numbers. name: what it is about."""
         section, _ = split(address)
         template = self._context.step(address).says
         if not template:
             raise UnknownReference(f"{address} has no take-away.", hint="give its step a `says`")
+        if lacking := self._lacking(template):
+            return self._context.absent(address, f"it needs section {', '.join(lacking)}")
         said = sentence.say(template, self._context.reading, section)
         if said is None:
             return self._context.absent(address, "a figure of its take-away was not measured")
-        return self._context.draw(
-            "says", said, [self._context.key(number) for number in said.numbers]
-        )
+        return self._context.draw("says", said, [*map(self._context.key, said.numbers)], name)
+
+    def _lacking(self, template: str) -> list[str]:
+        """The sections that a sentence refers to, and that this record does not hold."""
+        reading = self._context.reading
+        held = {str(outline.number) for outline in reading.talk.outlines} if reading.talk else set()
+        return sorted(set(ELSEWHERE.findall(template)) - held)
 
     def question(self, address: str, brief: bool = False) -> Markup:
         """The choices of a prediction; then, in turn, the room, the model and the measurement.

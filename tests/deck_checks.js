@@ -4,8 +4,10 @@ window.checks = (() => {
   const text = (element) => element.textContent.trim().slice(0, 40);
   const name = (element) => `${element.tagName.toLowerCase()}.${element.className} "${text(element)}"`;
   const own = (element) => [...element.childNodes].filter((node) => node.nodeType === 3 && node.data.trim());
+  // A fragment that is not there yet, or no longer, lies on nothing.
+  const seen = (element) => getComputedStyle(element).visibility !== "hidden";
   const drawn = (root) =>
-    [...root.querySelectorAll("*")].filter((e) => !e.closest("aside") && e.getClientRects().length > 0);
+    [...root.querySelectorAll("*")].filter((e) => !e.closest("aside") && e.getClientRects().length > 0 && seen(e));
 
   const apart = (a, b) => a.right <= b.left + 2 || b.right <= a.left + 2 || a.bottom <= b.top + 4 || b.bottom <= a.top + 4;
 

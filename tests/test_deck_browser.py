@@ -147,14 +147,14 @@ def test_every_slide_fits_in_the_fallback_font_too(shown):
     ],
 )
 def test_a_planted_fault_is_found(shown, planted, found):
-    shown.go("s5-blocks")
+    shown.go("s6-fused")
     assert shown.page.evaluate("checks.faults()") == []
-    shown.page.add_style_tag(content=planted.replace(".says", "#s5-blocks .says"))
+    shown.page.add_style_tag(content=planted.replace(".says", "#s6-fused .says"))
     assert found in " ".join(shown.page.evaluate("checks.faults()"))
 
 
 def test_a_planted_faint_text_is_found(shown):
-    shown.page.add_style_tag(content="#s5-blocks .says { color: #999 }")
+    shown.page.add_style_tag(content="#s6-fused .says { color: #999 }")
     assert len(shown.page.evaluate("checks.faint(4.5)")) == 1
 
 
@@ -175,14 +175,14 @@ def test_the_theme_is_kept_over_a_reload(shown):
 
 
 def test_i_shows_the_passports_of_the_slide(shown):
-    shown.go("s5-blocks")
-    panel = shown.page.locator("#s5-blocks .passport")
+    shown.go("s6-fused")
+    panel = shown.page.locator("#s6-fused .passport")
     assert panel.is_hidden()
     shown.press("i")
     assert panel.is_visible()
-    for words in ("NVIDIA", "torch", "triton", "float32", "median", "p20", "p80", "commit", "just"):
+    for words in ("NVIDIA", "torch", "triton", "bfloat16", "median", "p80", "commit", "just"):
         assert words in panel.inner_text()
-    assert "5/blocks[triton, 256].gbps" in panel.inner_text()
+    assert "6/fused[triton].gbps" in panel.inner_text()
     shown.press("i")
     assert panel.is_hidden()
     shown.press("i", "PageDown")
@@ -219,7 +219,7 @@ def test_on_every_slide_the_passports_stay_inside_and_can_be_read_to_their_end(s
 UNREAD = "(e) => e.scrollTop + e.clientHeight < e.scrollHeight - 1"
 
 
-@pytest.mark.parametrize("slide", ["s1-guess-lengths", "s5-guess-wall", "s5-baseline"])
+@pytest.mark.parametrize("slide", ["s1-lengths", "s5-blocks", "s5-baseline"])
 def test_passports_tell_no_answer_before_the_slide_does(shown, slide):
     shown.go(slide)
     shown.press("i")
@@ -257,9 +257,9 @@ def test_the_question_mark_lists_every_key_and_the_title_says_so(shown):
 
 
 def test_a_figure_under_the_pointer_or_the_focus_shows_its_own_passport(shown):
-    shown.go("s5-blocks")
-    panel = shown.page.locator("#s5-blocks .passport")
-    figure = shown.page.locator("#s5-blocks tbody tr:has-text('256') .known")
+    shown.go("s6-fused")
+    panel = shown.page.locator("#s6-fused .passport")
+    figure = shown.page.locator("#s6-fused tbody tr:has-text('triton') .known")
     for show, leave in (
         (figure.hover, lambda: shown.page.mouse.move(2, 2)),
         (figure.focus, figure.blur),
@@ -268,16 +268,16 @@ def test_a_figure_under_the_pointer_or_the_focus_shows_its_own_passport(shown):
         assert panel.is_visible()
         rows = panel.locator("tbody tr:visible")
         assert rows.count() == 1
-        assert "5/blocks[triton, 256].gbps" in rows.inner_text()
+        assert "6/fused[triton].gbps" in rows.inner_text()
         leave()
         assert panel.is_hidden()
 
 
 def test_tab_stays_on_the_slide(shown):
-    shown.go("s5-blocks")
+    shown.go("s6-fused")
     for _ in range(3):
         shown.press("Tab")
-        assert shown.page.evaluate("document.activeElement.closest('section')?.id") == "s5-blocks"
+        assert shown.page.evaluate("document.activeElement.closest('section')?.id") == "s6-fused"
 
 
 def test_a_clicker_s_keys_are_next_back_and_blank(shown):  # case S7
@@ -306,7 +306,7 @@ def test_esc_does_nothing_and_f5_comes_back_to_the_same_beat(shown):  # cases S5
 
 
 def test_esc_closes_what_is_open(shown):
-    shown.go("s5-blocks")
+    shown.go("s6-fused")
     shown.press("i", "Escape")
     assert shown.page.locator(".passport:visible").count() == 0
     shown.press("F1")

@@ -196,7 +196,7 @@ def test_an_answer_outside_every_choice_is_still_shown(tmp_path):
 def test_a_section_without_a_template_gets_a_slide_for_every_step():
     made = build(talk())
     assert made.found.left_out(talk().outlines) == []
-    assert made.found.slides[-3:] == ["s9-now-you", "take-home", "machine"]
+    assert made.found.slides[-2:] == ["s9-now-you", "machine"]
 
 
 def fresh(root: Path) -> Record:
