@@ -9,7 +9,7 @@ from talk.number import Number, Passport
 from talk.outcome import Code
 from talk.rows import Shown, of_shown
 
-LABELS = {"gpu": "GPU", "n": "samples", "command": "again with"}
+LABELS = {"gpu": "GPU", "clock": "timed by", "n": "samples", "command": "again with"}
 """Words for the fields of a `Passport` whose names do not read by themselves."""
 
 PLAIN = ("spread", "config")

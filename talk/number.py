@@ -13,7 +13,10 @@ from talk.look import Badge
 
 @dataclass(frozen=True, kw_only=True)
 class Passport:
-    """What a number needs to be believed, and repeated."""
+    """What a number needs to be believed, and repeated.
+
+    clock: which of the stopwatches. clocks: of the GPU, and what slowed them.
+    """
 
     gpu: str = ""
     capability: str = ""
@@ -21,6 +24,7 @@ class Passport:
     software: str = ""
     case: str = ""
     clock: str = ""
+    clocks: str = ""
     n: int | None = None
     spread: str = ""
     config: str = ""

@@ -13,7 +13,7 @@ from talk.hardware import BY_CAPABILITY
 from talk.look import Badge
 from talk.number import Number, Passport
 from talk.occupancy import occupancy
-from talk.outcome import Lowering, Outcome, Table, Timing
+from talk.outcome import Clocks, Lowering, Outcome, Table, Timing
 from talk.record import Ceilings, Machine
 
 OVERHEAD = "overhead-bound"
@@ -278,8 +278,23 @@ def of_shown(shown: Shown) -> Passport:
     """The part that every number of an outcome shares."""
     outcome = shown.outcome
     return replace(
-        of_machine(shown.machine), date=shown.at, commit=outcome.commit, command=outcome.command
+        of_machine(shown.machine),
+        date=shown.at,
+        clocks=said(outcome.clocks[-1]) if outcome.clocks else "",
+        commit=outcome.commit,
+        command=outcome.command,
     )
+
+
+def said(clocks: Clocks) -> str:
+    """ "SM 1,965 MHz, memory 3,201 MHz, 694 W, power cap": what was read after the timing."""
+    parts = (
+        f"SM {clocks.sm_mhz:,} MHz" if clocks.sm_mhz is not None else "",
+        f"memory {clocks.memory_mhz:,} MHz" if clocks.memory_mhz is not None else "",
+        f"{clocks.power_w:.0f} W" if clocks.power_w is not None else "",
+        *(clocks.throttle or ()),
+    )
+    return ", ".join(part for part in parts if part)
 
 
 def of_timing(timing: Timing, shown: Shown) -> Passport:

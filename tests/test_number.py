@@ -10,7 +10,7 @@ from talk import look
 from talk.errors import NoValue, TalkError, UnknownReference
 from talk.look import Badge
 from talk.number import tie
-from talk.outcome import Column, Failure, Table
+from talk.outcome import Clocks, Column, Failure, Table
 from talk.reading import Reading
 from talk.record import Event, Record
 from talk.rows import CACHED, OVERHEAD, flags_of
@@ -373,3 +373,15 @@ def test_counters_that_cannot_be_read_are_those_of_the_recording():
 def test_a_broken_sentence_is_a_sentence(broken):
     with pytest.raises(TalkError, match="a sentence"):
         say(broken, READING, 5)
+
+
+def test_a_passport_says_what_slowed_the_clocks():
+    slowed = Clocks(sm_mhz=1350, power_w=688.4, throttle=("power cap",))
+    record = records.record()
+    events = tuple(
+        replace(e, outcome=replace(e.outcome, clocks=(Clocks(), slowed))) if e.outcome else e
+        for e in record.events
+    )
+    number = Reading(recording=replace(record, events=events)).number("5/blocks[1024].gbps")
+    assert number.passport.clocks == "SM 1,350 MHz, 688 W, power cap"
+    assert "clocks" not in dict(READING.number("machine/launch.time").passport.lines())
