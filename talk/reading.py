@@ -12,7 +12,7 @@ import contextlib
 import difflib
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from talk.errors import UnknownReference
 from talk.look import Badge
@@ -66,6 +66,9 @@ class Reading:
     recording: Record | None = None
     live: bool = False
     fresh: Callable[[int, Outcome], bool] = lambda section, outcome: True
+    _rows: dict[tuple[int, int, Badge], tuple[Shown, list[Row]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def shown(self, section: int, step: str) -> tuple[Shown, ...]:
         """The talk's own outcome, and the recorded one where that holds no figures."""
@@ -189,7 +192,7 @@ class Reading:
         )
 
     def _of_outcome(self, ref: str, shown: Shown, keys: tuple[str, ...], field: str) -> Number:
-        rows = [*rows_of(shown), *self._recorded_counters(shown)]
+        rows = self._rows_of(shown)
         named = [row for row in rows if all(key in row.names for key in keys)]
         chosen = [row for row in named if field in row.fields]
         if len(chosen) > 1:  # 128, 256 is not 256, 128
@@ -201,6 +204,15 @@ class Reading:
             problem = "has no such field" if named and not chosen else "names no figure"
             raise UnknownReference(f"{ref} {problem} of its step.", hint=nearest(ref, names))
         return replace(chosen[0].fields[field], ref=ref)
+
+    def _rows_of(self, shown: Shown) -> list[Row]:
+        """Everything that a reference can name, made once: a deck asks for a thousand numbers."""
+        key = (id(shown.outcome), id(shown.machine), shown.badge)
+        if key not in self._rows:
+            # Kept beside what it was made of, so that no other object takes over its id.
+            made = [*rows_of(shown), *self._recorded_counters(shown)]
+            self._rows[key] = (shown, made)
+        return self._rows[key][1]
 
     def _recorded_counters(self, shown: Shown) -> Iterator[Row]:
         """Those of the recording, where this outcome's own could not be read."""
