@@ -40,10 +40,40 @@ record *sections: _full
 keep *options: _light
     @{{ python }} -m talk keep "$@"
 
+# hold two records against each other, row by row: just compare results/…
+[unix]
+compare *records: _light
+    @{{ python }} -m talk compare "$@"
+
 # build the deck from the newest record
 [unix]
-slides *options: _light
+slides *options: _slides
     @{{ python }} -m slides "$@"
+
+# print the deck, a page for each slide: just pdf --steps for each step
+[unix]
+pdf *options: _pdf
+    @{{ python }} -m slides pdf "$@"
+
+# build the handout: all of the deck and its notes as one page to read
+[unix]
+handout *options: _slides
+    @{{ python }} -m slides handout "$@"
+
+# build the cheat sheet: one page to print
+[unix]
+cheatsheet *options: _light
+    @{{ python }} -m slides cheatsheet "$@"
+
+# what one believes of a GPU, and what was measured: just quiz --section 3
+[unix]
+quiz *options: _light
+    @{{ python }} -m talk quiz "$@"
+
+# write a Jupyter notebook of a section or an exercise to my/: just notebook 5
+[unix]
+notebook *which: _notebook
+    @{{ python }} -m talk notebook "$@"
 
 # name the sections in running order
 [unix]
@@ -70,6 +100,15 @@ lint: _dev
 _light: _venv
     @{{ python }} talk/install.py light #
 
+_slides: _venv
+    @{{ python }} talk/install.py slides #
+
+_pdf: _venv
+    @{{ python }} talk/install.py pdf #
+
+_notebook: _venv
+    @{{ python }} talk/install.py notebook #
+
 _full: _venv
     @{{ python }} talk/install.py full #
 
@@ -94,10 +133,40 @@ demo *section: _full
 replay *section: _light
     @{{ python }} -m talk replay {{ section }} #
 
+# hold two records against each other, row by row
+[windows]
+compare *records: _light
+    @{{ python }} -m talk compare {{ records }} #
+
 # build the deck from the newest record
 [windows]
-slides *options: _light
+slides *options: _slides
     @{{ python }} -m slides {{ options }} #
+
+# print the deck, a page for each slide
+[windows]
+pdf *options: _pdf
+    @{{ python }} -m slides pdf {{ options }} #
+
+# build the handout: all of the deck and its notes as one page to read
+[windows]
+handout *options: _slides
+    @{{ python }} -m slides handout {{ options }} #
+
+# build the cheat sheet: one page to print
+[windows]
+cheatsheet *options: _light
+    @{{ python }} -m slides cheatsheet {{ options }} #
+
+# what one believes of a GPU, and what was measured
+[windows]
+quiz *options: _light
+    @{{ python }} -m talk quiz {{ options }} #
+
+# write a Jupyter notebook of a section or an exercise to my/
+[windows]
+notebook *which: _notebook
+    @{{ python }} -m talk notebook {{ which }} #
 
 # name the sections in running order
 [windows]

@@ -17,10 +17,12 @@ from jinja2 import (
 )
 from markupsafe import Markup
 
-from slides import lowered, reveal, vocabulary
+from slides import beside as second
+from slides import diagrams, lines, lowered, reveal, vocabulary
 from slides.context import Context, Found
 from slides.medium import Chapter, Medium
 from slides.palette import palette
+from slides.plots import words as plots
 from slides.typed import typed_figures
 from talk import look, source
 from talk.errors import TalkError
@@ -38,7 +40,7 @@ DECK = HERE / "build" / "deck.html"
 
 SLIDES = Medium("deck.html.j2")
 
-PARTS = ("parts.html.j2",)
+PARTS = ("parts.html.j2", "diagrams/parts.svg.j2", "beside.html.j2", "plots.html.j2")
 """Macros that draw what the words of a template looked up."""
 
 GENERIC = "section.html.j2"
@@ -59,20 +61,22 @@ def build(
     root: Path = source.ROOT,
     templates: Path = TEMPLATES,
     medium: Medium = SLIDES,
+    beside: Record | None = None,
 ) -> Deck:
     """The deck of a record. root: the checkout that staleness is judged by.
+
+    beside: of a second machine, whose figures stand under its own name.
 
     Raises TalkError, naming the template and the slide, for a reference that does not resolve,
     code that does not fit, or a figure typed in a template.
     """
     refuse_typed(templates)
     environment = environment_of(templates)
-    environment.globals.update(medium.words)
+    environment.globals.update(medium.words, record=record)
     reading = Reading(talk=record, fresh=source.Standing(root))
     context = Context(environment, reading, standing(root), (*PARTS, *medium.parts))
-    for words, names in vocabularies(context):
+    for words, names in vocabularies(context, beside):
         environment.globals.update({name: getattr(words, name) for name in names})
-    environment.globals["record"] = record
     order = (medium.plan or plan)(record, templates)
     chapters = [Chapter(g.get("outline"), render(context, name, **g)) for name, g in order]
     page = environment.get_template(medium.page)
@@ -82,11 +86,17 @@ def build(
     return Deck(html, context.found)
 
 
-def vocabularies(context: Context) -> tuple[tuple[object, tuple[str, ...]], ...]:
+def vocabularies(
+    context: Context, beside: Record | None
+) -> tuple[tuple[object, tuple[str, ...]], ...]:
     """What templates may say: the words, and the object whose methods they are."""
     return (
         (vocabulary.Vocabulary(context), vocabulary.WORDS),
         (lowered.Traces(context), lowered.WORDS),
+        (plots.Plots(context), plots.WORDS),
+        (lines.Lines(context), lines.WORDS),
+        (diagrams.Diagrams(context), diagrams.WORDS),
+        (second.Beside(context, beside), second.WORDS),
     )
 
 

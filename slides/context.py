@@ -111,11 +111,10 @@ class Context:
 
     def section(self, number: str | int) -> SectionOutline:
         """A section's outline. Raises UnknownReference."""
-        outlines = self.reading.talk.outlines if self.reading.talk else ()
-        for outline in outlines:
+        for outline in self.reading.outlines:
             if str(outline.number) == str(number):
                 return outline
-        held = ", ".join(str(outline.number) for outline in outlines) or "none"
+        held = ", ".join(str(outline.number) for outline in self.reading.outlines) or "none"
         raise UnknownReference(f"the record has no section {number}.", hint=f"there is: {held}")
 
     def step(self, address: str) -> StepOutline:

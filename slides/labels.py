@@ -18,12 +18,16 @@ LARGE = ((10**9, "G"), (10**6, "M"))
 
 @dataclass(frozen=True)
 class Item:
-    """One row. at: the values it was measured at; axis: what these are, such as `block`."""
+    """One row. at: the values it was measured at; axis: what these are, such as `block`.
+
+    case: of a benchmark of several.
+    """
 
     row: Row
     candidate: str
     at: tuple[int, ...]
     axis: str
+    case: str = ""
 
     def number(self, field: str, address: str) -> Number:
         ref = f"{address}[{', '.join(self.row.names)}].{field}"
@@ -41,7 +45,9 @@ def items(shown: Shown) -> list[Item]:
 
 def of_timing(timing: Timing, shown: Shown) -> Item:
     axis = ", ".join(timing.at)
-    return Item(row_of(timing, shown), timing.candidate, tuple(timing.at.values()), axis)
+    return Item(
+        row_of(timing, shown), timing.candidate, tuple(timing.at.values()), axis, timing.case
+    )
 
 
 def chosen(rows: list[Item], field: str, only: tuple[str, ...]) -> list[Item]:
@@ -59,12 +65,15 @@ def chosen(rows: list[Item], field: str, only: tuple[str, ...]) -> list[Item]:
 def labels(rows: list[Item]) -> list[str]:
     """What to write beside each bar: the candidate where several compete, and where it stands."""
     several = len(candidates(rows)) > 1
+    cases = len({item.case for item in rows}) > 1
     write = writer({value for item in rows for value in item.at})
-    return [label(item, several, ", ".join(write(value) for value in item.at)) for item in rows]
+    where = (", ".join(write(value) for value in item.at) for item in rows)
+    return [label(item, several, cases, at) for item, at in zip(rows, where, strict=True)]
 
 
-def label(item: Item, several: bool, at: str) -> str:
-    return " ".join(part for part in (item.candidate if several or not at else "", at) if part)
+def label(item: Item, several: bool, cases: bool, at: str) -> str:
+    candidate = item.candidate if several or not at else ""
+    return " ".join(part for part in (f"{item.case}," * cases, candidate, at) if part)
 
 
 def candidates(rows: Iterable[Item]) -> set[str]:

@@ -16,7 +16,7 @@ from talk.rows import Shown, rate_field, row_of, widest_load
 
 def of_outcome(shown: Shown, kind: str) -> Table | None:
     """Configurations by their speed, cases by their best, kernels by target, or its own table."""
-    if kind == "tune":
+    if kind == "tune" and shown.outcome.timings:
         return configurations(shown)
     if kind == "benchmark":
         return cases(shown)
@@ -85,12 +85,12 @@ def cases(shown: Shown) -> Table:
 
 
 def case(name: str, shown: Shown) -> tuple[Cell, ...]:
-    found = [row_of(t, shown) for t in shown.outcome.timings if t.case == name]
-    first, last = found[0], found[-1]
+    timings = [timing for timing in shown.outcome.timings if timing.case == name]
+    first, last = row_of(timings[0], shown), row_of(timings[-1], shown)
     shares = [last.fields[f].value for f in ("share", "arithmetic_share")]
     wall = max((share for share in shares if share is not None), default=None)
     before, after = first.fields["time"], last.fields["time"]
-    return (name, first.names[1], before.value, after.value, ratio(before, after), wall)
+    return (name, timings[0].candidate, before.value, after.value, ratio(before, after), wall)
 
 
 def lowerings(found: Sequence[Lowering]) -> Table:
@@ -119,7 +119,7 @@ def lowerings(found: Sequence[Lowering]) -> Table:
 def of_picture(step: StepOutline, reading: Reading) -> tuple[Table, tuple[Number, ...]]:
     """What a `Collect` step shows, and the numbers it stands on."""
     if step.picture == "calibration":
-        every = calibration(reading.talk.outlines if reading.talk else (), reading)
+        every = calibration(reading.outlines, reading)
         # What surprised comes first: there is room for a few.
         asked = sorted(every, key=lambda each: each.model_right is not False)
         return questions(asked), tuple(a.question.measured for a in asked if a.question.measured)

@@ -34,8 +34,9 @@ class Typed:
 
 def typed_figures(folder: Path) -> tuple[Typed, ...]:
     """Every figure typed in the templates of a folder, comments apart."""
-    paths = sorted(folder.glob("*.j2"))
-    return tuple(found for path in paths for found in typed(path.name, path.read_text("utf-8")))
+    paths = sorted(folder.rglob("*.j2"))
+    named = ((path.relative_to(folder).as_posix(), path) for path in paths)
+    return tuple(found for name, path in named for found in typed(name, path.read_text("utf-8")))
 
 
 def typed(template: str, text: str) -> Iterator[Typed]:

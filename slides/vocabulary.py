@@ -77,13 +77,14 @@ class Vocabulary:
     ) -> Markup:
         """A slide about a step (`5/blocks`), a section (`5`) or neither.
 
-        also: further steps that it shows. name: tells slides about one address apart. layout: one
-        of the theme. minutes: those planned for its steps, unless two slides share a step.
+        also: further steps that it shows. name: of a second slide about an address, which has its
+        own words and minutes. layout: one of the theme. minutes: those planned for its steps,
+        unless a second slide takes some of them.
         """
         where = f"s{address}".replace("/", "-") if address else ""
         self._context.begin("-".join(part for part in (where, name) if part))
         section = self._context.section(address.split("/")[0]) if address else None
-        told = self._told(address, also) if "/" in address else ()
+        told = self._told(address, also) if "/" in address and not name else ()
         step = self._context.step(address) if "/" in address else None
         slide = Slide(
             name=self._context.current,
@@ -169,13 +170,12 @@ class Vocabulary:
         made, numbers = tables.of_picture(step, self._context.reading)
         for ref, _ in collect.rows(step.of, self._context.reading).missing:
             self._context.note(Badge.MISSING, ref)
-        if not numbers or self._context.reading.talk is None:
+        machine = self._context.reading.machine()
+        if not numbers or machine is None:
             return self._context.absent(address)
         keys = " ".join(dict.fromkeys(self._context.key(number) for number in numbers))
         badge = weakest(number.badge for number in numbers)
-        return self._context.draw(
-            "gathered", made, rows, self._context.reading.talk.machine, badge, keys
-        )
+        return self._context.draw("gathered", made, rows, machine, badge, keys)
 
     def counters(self, address: str, rows: int = 8) -> Markup:
         """The first rows of what the hardware counted."""
@@ -199,8 +199,7 @@ class Vocabulary:
 
     def _lacking(self, template: str) -> list[str]:
         """The sections that a sentence refers to, and that this record does not hold."""
-        reading = self._context.reading
-        held = {str(outline.number) for outline in reading.talk.outlines} if reading.talk else set()
+        held = {str(outline.number) for outline in self._context.reading.outlines}
         return sorted(set(ELSEWHERE.findall(template)) - held)
 
     def question(self, address: str, brief: bool = False) -> Markup:

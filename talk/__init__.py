@@ -1,5 +1,6 @@
 """What a demo needs to describe itself."""
 
+from talk.attend.lesson import Lesson
 from talk.hardware import BY_CAPABILITY, BY_TARGET, GPUS
 from talk.occupancy import occupancy
 from talk.outcome import Column, Table
@@ -29,6 +30,7 @@ __all__ = [
     "Collect",
     "Column",
     "Exercise",
+    "Lesson",
     "Measure",
     "Predict",
     "Profile",

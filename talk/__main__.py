@@ -66,6 +66,22 @@ def parser() -> argparse.ArgumentParser:
     keep.add_argument("--record", type=Path, metavar="DIR", help="a talk's folder")
     keep.set_defaults(run=run_keep)
 
+    compare = commands.add_parser("compare", help="two records, row by row")
+    compare.add_argument("records", nargs="*", metavar="DIR", help="a talk's folder, or a GPU")
+    compare.add_argument("--section", action="append", default=[], metavar="N", help="this alone")
+    compare.add_argument("--all", action="store_true", help="every row, not the decisive ones")
+    compare.set_defaults(run=run_compare)
+
+    quiz = commands.add_parser("quiz", help="what one believes of a GPU, and what was measured")
+    quiz.add_argument("--section", action="append", default=[], metavar="N", help="this alone")
+    quiz.add_argument("--all", action="store_true", help="the predictions of the talk as well")
+    quiz.add_argument("--auto", action="store_true", help="every question with its answer")
+    quiz.set_defaults(run=run_quiz)
+
+    notebook = commands.add_parser("notebook", help="a section or an exercise for Jupyter")
+    notebook.add_argument("which", nargs="?", default="", help="a number, a name, or 'all'")
+    notebook.set_defaults(run=run_notebook)
+
     commands.add_parser("list", help="name the sections").set_defaults(run=run_list)
 
     bench = commands.add_parser("bench", help="measure the stage itself")
@@ -112,6 +128,34 @@ def run_keep(options: argparse.Namespace) -> int:
     from talk.keep import keep
 
     print(keep(options.record))
+    return 0
+
+
+def run_compare(options: argparse.Namespace) -> int:
+    from talk.compare import compare, named
+    from talk.terminal.compared import write
+
+    sections = [number for text in options.section for number in numbers(text)]
+    first, *others = named(options.records)
+    found = [compare(first, other, sections=sections) for other in others]
+    write(found, every=options.all)
+    return 0
+
+
+def run_quiz(options: argparse.Namespace) -> int:
+    from talk.terminal import quiz
+
+    sections = [number for text in options.section or ["all"] for number in numbers(text)]
+    return quiz.run(sections, every=options.all, auto=options.auto or not can_ask())
+
+
+def run_notebook(options: argparse.Namespace) -> int:
+    from talk import runner
+    from talk.attend.notebook import write
+    from talk.reading import Reading
+    from talk.source import Standing
+
+    print(write(options.which, Reading(recording=runner.recording(), fresh=Standing())))
     return 0
 
 
@@ -172,8 +216,11 @@ def show(talk: Talk, *, auto: bool) -> int:
 
 def can_draw() -> bool:
     """Whether there is a terminal to read keys from and to draw on."""
-    if sys.platform == "win32":
-        return False
+    return sys.platform != "win32" and can_ask()
+
+
+def can_ask() -> bool:
+    """Whether there is somebody to read a question and to type an answer."""
     # Closed at the start they are None, as under some service managers.
     return bool(sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty())
 

@@ -1,8 +1,11 @@
 """Put what a recipe needs into .venv: on first use, and again when the pins change.
 
-    python -m talk.install light    what replay, slides and list need
+    python -m talk.install light    what replay, compare and list need
     python -m talk.install full     that, and torch and Triton for live demos
     python -m talk.install dev      that, and the test tools
+    python -m talk.install slides   light, and matplotlib, which draws the charts
+    python -m talk.install pdf      that, and Playwright, which prints the deck
+    python -m talk.install notebook light, and nbformat, which writes notebooks
 
 Every recipe runs this first, so heavy imports wait until there is work, and it parses on
 Python 3.9 (macOS's own), to say there that a newer one is needed.
@@ -24,15 +27,28 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = ROOT / "pyproject.toml"
 CONSTRAINTS = ROOT / "constraints.txt"
 
-# In rising order: each set holds all before it.
-EXTRAS = {"light": (), "full": ("live",), "dev": ("live", "dev")}
+# The extras of pyproject.toml in each set; every set holds the light one.
+EXTRAS = {
+    "light": (),
+    "full": ("live",),
+    "dev": ("live", "slides", "pdf", "notebook", "dev"),
+    "slides": ("slides",),
+    "pdf": ("slides", "pdf"),
+    "notebook": ("notebook",),
+}
+ANYWHERE = ("slides", "pdf", "notebook")
+"""Sets without torch and Triton beyond light: the same on every system."""
+
 
 LARGE = (
     "torch and Triton are about 3 GB to download and 6 GB on disk, unless already there;"
     " `just replay 5` needs none of it."
 )
 PURPOSE = {
-    "light": "Setting up .venv for replay and slides: about 11 MB to download, a few seconds.",
+    "light": "Setting up .venv for replay: about 11 MB to download, seconds.",
+    "slides": "Setting up .venv to draw slides: about 53 MB to download, a few seconds.",
+    "pdf": "Setting up .venv to print the deck: about 107 MB to download; the browser is yours.",
+    "notebook": "Setting up .venv to write notebooks: about 13 MB to download, seconds.",
     "full": f"Setting up .venv for live demos. {LARGE}",
     "dev": f"Setting up .venv for the tests. {LARGE}",
 }
@@ -63,18 +79,19 @@ def ensure(wanted: str, venv: Path, run: Runner, platform: str = sys.platform) -
     stamp = venv / ".memory-wall"
     pins = fingerprint(PROJECT, CONSTRAINTS)
     have = stamped(stamp, pins)
-    if rank(wanted) <= rank(have):
+    if held(wanted, have):
         return
     check_python()
-    say(PURPOSE[wanted] if platform == "linux" else LINUX_ONLY)
+    say(PURPOSE[wanted] if platform == "linux" or wanted in ANYWHERE else LINUX_ONLY)
     if not have:
         # A stamp of other pins would hold again after an interrupted set-up and `git checkout`.
         stamp.unlink(missing_ok=True)
     # Light comes first, with its own stamp: `just replay` then runs while torch is on its way.
     for name in dict.fromkeys(("light", wanted)):
-        if rank(name) > rank(have):
+        if not held(name, have):
             install(name, run)
-            write(stamp, f"{name} {pins}")
+            have = (*(known for known in have if not held(known, (name,))), name)
+            write(stamp, f"{'+'.join(have)} {pins}")
 
 
 def fingerprint(*files: Path) -> str:
@@ -85,17 +102,19 @@ def fingerprint(*files: Path) -> str:
     return digest.hexdigest()
 
 
-def stamped(stamp: Path, pins: str) -> str:
-    """The set that was installed with these very pins, or ''."""
+def stamped(stamp: Path, pins: str) -> tuple[str, ...]:
+    """The sets that were installed with these very pins."""
     try:
-        name, _, installed = stamp.read_text(encoding="utf-8", errors="replace").partition(" ")
+        names, _, installed = stamp.read_text(encoding="utf-8", errors="replace").partition(" ")
     except FileNotFoundError:
-        return ""
-    return name if installed == pins else ""
+        return ()
+    return tuple(names.split("+")) if installed == pins else ()
 
 
-def rank(name: str) -> int:
-    return ["", *EXTRAS].index(name)
+def held(wanted: str, have: tuple[str, ...]) -> bool:
+    """Whether sets that are installed hold all of another."""
+    extras = {extra for name in have for extra in EXTRAS.get(name, ())}
+    return bool(have) and extras.issuperset(EXTRAS[wanted])
 
 
 def check_python() -> None:

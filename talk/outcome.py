@@ -6,6 +6,7 @@ Measured facts alone are kept: rates, shares and speed-ups are computed on readi
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 Cell = str | int | float | bool | None
@@ -36,8 +37,10 @@ class Check:
     case: str = ""
 
 
-LEAST_MS = 1e-6
-"""A nanosecond: under it a time is a mistake, and a rate of it has no meaning."""
+LEAST_MS, MOST_MS = 1e-6, 1e9
+"""A nanosecond and eleven days: outside, a time is a mistake, and a rate of it has no meaning."""
+MOST_TIMINGS, MOST_ROWS = 500, 2_000
+"""Of one step: more is no measurement of ours, and would take minutes to draw."""
 MOST = 2**63
 """Whole numbers beyond it are no measurement, and overflow a float."""
 
@@ -74,10 +77,12 @@ class Timing:
     arithmetic: str = "fp32"
 
     def __post_init__(self) -> None:
-        if not LEAST_MS <= self.min_ms <= self.p20_ms <= self.median_ms <= self.p80_ms:
+        if not LEAST_MS <= self.min_ms <= self.p20_ms <= self.median_ms <= self.p80_ms <= MOST_MS:
             raise ValueError(
                 f"timing of {self.candidate!r}: min ≤ p20 ≤ median ≤ p80 does not hold"
             )
+        if not 0 <= (self.compile_ms or 0) <= MOST_MS:
+            raise ValueError(f"timing of {self.candidate!r}: compile_ms is out of range")
         counts = (self.bytes, self.flops, self.items)
         if self.n < 1 or not all(0 <= count <= MOST for count in counts):
             raise ValueError(f"timing of {self.candidate!r}: n or a count is out of range")
@@ -99,11 +104,20 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
     def __post_init__(self) -> None:
+        if len(self.rows) > MOST_ROWS:
+            raise ValueError(f"a table of {len(self.rows):,} rows")
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"a row of {len(row)} cells under {len(self.columns)} columns")
-            if any(isinstance(cell, int) and abs(cell) > MOST for cell in row):
+            if not all(plausible(cell) for cell in row):
                 raise ValueError(f"a cell beyond {MOST:,} in the row {str(row[0])[:40]!r}")
+
+
+def plausible(number: object) -> bool:
+    """Whether it is no number, or one that can be measured and drawn."""
+    if not isinstance(number, (int, float)):
+        return True
+    return math.isfinite(number) and abs(number) <= MOST
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +126,10 @@ class Prediction:
 
     model: float | None
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        if not plausible(self.model):
+            raise ValueError(f"a model that expects {self.model}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,6 +238,10 @@ class Outcome:
     output: str = ""
     note: str = ""
     failure: Failure | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.timings) > MOST_TIMINGS:
+            raise ValueError(f"{len(self.timings):,} timings of one step")
 
     @property
     def code(self) -> tuple[Code, ...]:

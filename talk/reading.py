@@ -18,11 +18,11 @@ from talk.errors import UnknownReference
 from talk.look import Badge
 from talk.number import Number, quotient
 from talk.outcome import Outcome
-from talk.record import Machine, Record, StepOutline
+from talk.record import Machine, Record, SectionOutline, StepOutline
 from talk.rows import Row, Shown, machine_values, of_machine, rows_of, table_rows
 
 REFERENCE = re.compile(
-    r"(?:(?P<section>\d+|machine)/)?(?P<step>[a-z0-9-]+)(?:\[(?P<keys>[^\]]*)\])?\.(?P<field>[a-z_]+)"
+    r"(?:(?P<section>\d{1,4}|machine)/)?(?P<step>[a-z0-9-]+)(?:\[(?P<keys>[^\]]*)\])?\.(?P<field>[a-z_]+)"
 )
 
 
@@ -106,6 +106,13 @@ class Reading:
             if record and record.machine.ceilings:
                 return record.machine
         return None
+
+    @property
+    def outlines(self) -> tuple[SectionOutline, ...]:
+        """The newest outline of every section, in the order of their numbers."""
+        records = (record for record in (self.recording, self.talk) if record)
+        found = {outline.number: outline for record in records for outline in record.outlines}
+        return tuple(found[number] for number in sorted(found))
 
     def outline(self, section: int, step: str) -> StepOutline | None:
         """The newest outline of a step."""
@@ -242,5 +249,7 @@ def why_recorded(outcome: Outcome) -> str:
 
 def nearest(name: str, names: list[str] | tuple[str, ...]) -> str:
     """A hint with the closest of the names that exist."""
-    close = difflib.get_close_matches(name, names, n=4, cutoff=0.3) or sorted(names)[:8]
+    # Comparing long texts takes minutes; a record from elsewhere may hold any.
+    names = [each[:80] for each in names[:2000]]
+    close = difflib.get_close_matches(name[:80], names, n=4, cutoff=0.3) or sorted(names)[:8]
     return f"nearest: {', '.join(close)}" if close else "nothing is recorded yet"

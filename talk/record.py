@@ -21,6 +21,15 @@ from talk.outcome import Code, Outcome
 SCHEMA = 1
 T = TypeVar("T")
 
+# A record from elsewhere is read in bounded time and memory. All sections take 0.8 MB, and a talk
+# that repeats every step ten times stays far below these.
+MOST_BYTES = 32_000_000
+MOST_EVENTS = 20_000
+MOST_STEPS = 100
+MOST_CHOICES = 9  # as many as there are digits to answer with
+LEAST, MOST = 1e-9, 1e18
+"""No ceiling lies outside, in whatever unit."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
@@ -77,6 +86,12 @@ class Ceilings:
     array_bytes: int
     tflops: dict[str, float] = field(default_factory=dict)
     latency_ns: float | None = None
+
+    def __post_init__(self) -> None:
+        known = (*self.bandwidth_gbps.values(), *self.tflops.values(), self.launch_us)
+        others = (self.programs_per_s, 1.0 if self.latency_ns is None else self.latency_ns)
+        if not self.bandwidth_gbps or not all(LEAST < each < MOST for each in (*known, *others)):
+            raise ValueError("a ceiling is missing, or is no such figure as can be measured")
 
     def bandwidth(self, mix: str) -> float:
         """Bytes per second of that traffic mix."""
@@ -169,6 +184,10 @@ class StepOutline:
     deadline_s: float = 60.0
     code: tuple[Code, ...] = ()
 
+    def __post_init__(self) -> None:
+        if len(self.choices) > MOST_CHOICES:
+            raise ValueError(f"step {self.slug!r} offers {len(self.choices):,} choices")
+
     @property
     def performed(self) -> bool:
         """Whether the step leaves an outcome; words, pictures and the exercise do not."""
@@ -189,6 +208,8 @@ class SectionOutline:
     def __post_init__(self) -> None:
         if not self.steps:
             raise ValueError(f"section {self.number} has no steps")
+        if len(self.steps) > MOST_STEPS:
+            raise ValueError(f"section {self.number} has more than {MOST_STEPS} steps")
 
     def step(self, slug: str) -> StepOutline | None:
         return next((step for step in self.steps if step.slug == slug), None)
@@ -302,13 +323,14 @@ def cannot_write(path: Path, error: OSError) -> RecordError:
     )
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str | bytes) -> None:
     """Write a neighbour, then rename; a reader sees the old text or the new. Raises RecordError."""
+    content = text.encode() if isinstance(text, str) else text
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(beside, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with open(beside, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
@@ -332,6 +354,8 @@ def read(folder: Path) -> Record:
     machine = read_machine(folder)
     path = folder / "events.jsonl"
     lines = _bytes(path).split(b"\n") if path.exists() else []
+    if len(lines) > MOST_EVENTS:
+        raise RecordError(f"{path} has more than {MOST_EVENTS:,} lines.", hint=RESTORE)
     return Record(machine, tuple(_events(path, lines)), folder)
 
 
@@ -354,7 +378,7 @@ def _events(path: Path, lines: list[bytes]) -> Iterator[Event]:
         if not line.strip():
             continue
         try:
-            plain = json.loads(line.decode("utf-8"))
+            plain = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
         except (ValueError, RecursionError):
             # Cut off by a crash: at the very end, or just before the talk was joined again.
             following = lines[number + 1] if number < last else b""
@@ -362,10 +386,25 @@ def _events(path: Path, lines: list[bytes]) -> Iterator[Event]:
                 warnings.warn(f"{path}: line {number + 1} is torn and was skipped", stacklevel=2)
                 continue
             raise RecordError(f"{path}: line {number + 1} is no JSON.", hint=RESTORE) from None
-        yield _decoded(Event, plain, path, number + 1)
+        yield _of_one_step(_decoded(Event, plain, path, number + 1), path, number + 1)
+
+
+def _no_constant(name: str) -> float:
+    """Python would read NaN and Infinity, which are no JSON; what is written here holds none."""
+    raise ValueError(f"{name} is no JSON")
+
+
+def _of_one_step(event: Event, path: Path, line: int) -> Event:
+    """The event, if what it holds is of the step that it names. Raises RecordError."""
+    of = event.outcome
+    same = of is None or (of.section, of.step) == (event.section, event.step)
+    if not same or (event.outline and event.outline.number != event.section):
+        raise RecordError(f"{path} line {line}: it names another step than it holds.", hint=RESTORE)
+    return event
 
 
 RESTORE = "restore the file, or record again with 'just record'"
+NEWER = "a newer version may have written it: update Memory Wall"
 
 
 def _decoded(kind: type[T], plain: Any, path: Path, line: int = 0) -> T:
@@ -373,12 +412,13 @@ def _decoded(kind: type[T], plain: Any, path: Path, line: int = 0) -> T:
         return wire.from_plain(kind, plain)
     except (ValueError, RecursionError) as error:
         at = f" line {line}" if line else ""
-        raise RecordError(f"{path}{at}: {error}.", hint=RESTORE) from None
+        hint = NEWER if "unknown field" in str(error) else RESTORE
+        raise RecordError(f"{path}{at}: {error}.", hint=hint) from None
 
 
 def _json(text: str, path: Path) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise RecordError(f"{path} is no JSON.", hint=RESTORE) from None
 
@@ -392,7 +432,14 @@ def _text(path: Path) -> str:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        # Opened, a named pipe would wait for ever, and a device never end.
+        if path.exists() and not path.is_file():
+            raise RecordError(f"{path} is no file.", hint=RESTORE)
+        with open(path, "rb") as file:
+            found = file.read(MOST_BYTES + 1)
+        if len(found) > MOST_BYTES:
+            raise RecordError(f"{path} is larger than {MOST_BYTES:,} bytes.", hint=RESTORE)
+        return found
     except OSError as error:
         raise RecordError(
             f"cannot read {path}: {error.strerror or error}.",

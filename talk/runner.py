@@ -10,6 +10,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from talk import record, stage
 from talk.errors import RecordError, TalkError
@@ -21,6 +22,13 @@ from talk.source import ROOT, Standing
 
 RESULTS = ROOT / "results"
 RECORDINGS = ROOT / "demos" / "recordings"
+
+
+class Remote(Protocol):
+    """Where a talk is told what to do besides its own keys: wait on `fds`, then take `events`."""
+
+    def fds(self) -> tuple[int, ...]: ...
+    def events(self) -> list[stage.Event]: ...
 
 
 class Talk:
@@ -47,11 +55,27 @@ class Talk:
         self._clock = clock
         self.unrecorded = ""
         self._shell: Callable[[int, str], None] | None = None
+        self._remotes: list[Remote] = []
+        self._views: list[Callable[[Talk], None]] = []
+        self._seen: tuple[stage.State, Reading] | None = None
         self.tell(stage.Tick(clock()))
 
     def on_shell(self, shell: Callable[[int, str], None]) -> None:
         """The view that owns a terminal lends it to IPython."""
         self._shell = shell
+
+    def join(self, remote: Remote) -> None:
+        """Take its events too."""
+        self._remotes.append(remote)
+
+    def watch(self, view: Callable[[Talk], None]) -> None:
+        """Call it at every turn at which something changed, and now."""
+        self._views.append(view)
+        view(self)
+
+    def fds(self) -> tuple[int, ...]:
+        """What to wait on before the next `pump`."""
+        return (*self.performer.fds(), *(fd for remote in self._remotes for fd in remote.fds()))
 
     def tell(self, event: stage.Event) -> None:
         """One event through the stage, and its effects."""
@@ -64,8 +88,17 @@ class Talk:
     def pump(self) -> None:
         """Take what the performer reports, and the time."""
         self.tell(stage.Tick(self._clock()))
-        for event in self.performer.events():
-            self.tell(event)
+        for source in (self.performer, *self._remotes):
+            for event in source.events():
+                self.tell(event)
+        self._show()
+
+    def _show(self) -> None:
+        now = (self.state, self.reading)
+        if self._seen is None or any(a is not b for a, b in zip(now, self._seen, strict=True)):
+            self._seen = now
+            for view in self._views:
+                view(self)
 
     def close(self) -> None:
         self.performer.close()

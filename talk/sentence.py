@@ -37,6 +37,8 @@ ALLOWED = (
     nodes.Call,
 )
 FUNCTIONS = ("n", "tie")
+MOST_CHARACTERS = 4_000
+"""Of a template; the longest of ours has 800."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ def say(template: str, reading: Reading, section: int) -> Sentence | None:
 
 @functools.cache
 def _compiled(template: str) -> Any:
+    if len(template) > MOST_CHARACTERS:
+        raise TalkError(f"a sentence of {len(template):,} characters is none.")
     environment = Environment(undefined=StrictUndefined, autoescape=False)
     try:
         _refuse(environment.parse(template))
@@ -86,6 +90,7 @@ def _compiled(template: str) -> Any:
 
 
 def _refuse(tree: nodes.Node) -> None:
+    called = {id(call.node) for call in tree.find_all(nodes.Call)}
     for node in (tree, *tree.find_all(nodes.Node)):
         plain_call = not isinstance(node, nodes.Call) or (
             isinstance(node.node, nodes.Name) and node.node.name in FUNCTIONS and not node.kwargs
@@ -94,7 +99,9 @@ def _refuse(tree: nodes.Node) -> None:
         plain_product = not isinstance(node, nodes.Mul) or (
             isinstance(node.left, nodes.Call) and isinstance(node.right, nodes.Call)
         )
-        if not isinstance(node, ALLOWED) or not plain_call or not plain_product:
+        # A function that is not called would print where in memory it stands.
+        plain_name = not isinstance(node, nodes.Name) or id(node) in called
+        if not (isinstance(node, ALLOWED) and plain_call and plain_product and plain_name):
             raise TalkError(
                 f"a sentence may only compare and print numbers, not {type(node).__name__.lower()}."
             )

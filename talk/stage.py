@@ -139,6 +139,15 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """Hands that were counted, answer by answer, at a question."""
+
+    section: int
+    slug: str
+    votes: dict[str, int]
+
+
+@dataclass(frozen=True)
 class Opened:
     """What performs the steps is ready, in this mode, for this reason, on this machine."""
 
@@ -192,7 +201,7 @@ class Tick:
     now: float
 
 
-Event = Press | Command | Opened | Outlined | Progressed | Arrived | Said | Fitted | Tick
+Event = Press | Command | Counted | Opened | Outlined | Progressed | Arrived | Said | Fitted | Tick
 
 
 @dataclass(frozen=True)
@@ -284,6 +293,8 @@ def advance(state: State, event: Event) -> Result:
             return _press(state, key)
         case Command(name, section, slug):
             return _command(state, name, section, slug)
+        case Counted(section, slug, votes):
+            return _counted(state, (section, slug), votes)
         case Opened(mode, why):
             return _asked(replace(state, mode=mode, why=why))
         case Outlined(outline):
@@ -443,14 +454,22 @@ def _outlined(state: State, outline: SectionOutline) -> State:
 
 
 def _vote(state: State, digit: int) -> Result:
-    if state.step and settled_by(state.section, state.step) in state.done:
-        return replace(state, message="The vote is closed: it has been measured."), ()
     choices = tuple(state.step.choices) if state.step else ()
     if not 1 <= digit <= len(choices):
         return replace(state, message=f"There are answers 1 to {len(choices)}."), ()
-    choice = choices[digit - 1]
-    state = replace(state, votes=state.votes | {state.address: choice})
-    event = record.Event(kind="vote", section=state.section, step=state.slug, votes={choice: 1})
+    return _counted(state, state.address, {choices[digit - 1]: 1})
+
+
+def _counted(state: State, question: Address, votes: dict[str, int]) -> Result:
+    """The room's answer is the one that most hands went up for, the first of several."""
+    step = next((s.step(question[1]) for s in state.sections if s.number == question[0]), None)
+    known = {name: count for name, count in votes.items() if step and name in step.choices}
+    if step is None or not any(count > 0 for count in known.values()):
+        return replace(state, message="That is no answer to a question here."), ()
+    if settled_by(question[0], step) in state.done:
+        return replace(state, message="The vote is closed: it has been measured."), ()
+    state = replace(state, votes=state.votes | {question: max(known, key=known.__getitem__)})
+    event = record.Event(kind="vote", section=question[0], step=question[1], votes=known)
     return state, (Keep(event),)
 
 

@@ -18,6 +18,12 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+MOST = 2**63
+"""Whole numbers beyond it are no measurement, and overflow a float."""
+
+MOST_CHARACTERS, MOST_ITEMS = 4_000_000, 50_000
+"""Of one text, and of one list or object. The recordings hold 5,000 and 208 at most."""
+
 INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 
 
@@ -86,11 +92,19 @@ def _float(value: float, where: str) -> float:
         raise ValueError(f"{where}: a number of {len(str(value))} digits") from None
 
 
+def room_for(value: object) -> int:
+    return MOST_CHARACTERS if isinstance(value, str) else MOST_ITEMS
+
+
 def _expect(kind: Any, value: Any, where: str) -> Any:
     wanted = kind if isinstance(kind, tuple) else (kind,)
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
         names = " or ".join(k.__name__ for k in wanted)
         raise ValueError(f"{where}: expected {names}, got {str(value)[:40]!r}")
+    if isinstance(value, (str, list, tuple, dict)) and len(value) > room_for(value):
+        raise ValueError(f"{where}: {len(value):,} characters or items are too many")
+    if isinstance(value, int) and abs(value) > MOST:
+        raise ValueError(f"{where}: a number of {len(str(value))} digits")
     return value
 
 

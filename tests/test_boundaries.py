@@ -35,6 +35,7 @@ SURFACE = [
     "Collect",
     "Column",
     "Exercise",
+    "Lesson",
     "Measure",
     "Predict",
     "Profile",

@@ -56,7 +56,15 @@ def test_light_needs_neither_torch_nor_triton(venv, capsys):
     pip = Pip()
     ensure("light", venv, pip, "linux")
     [call] = pip.calls
-    assert asked(call) == {"rich", "jinja2", "pygments", "prompt_toolkit", "pyreveal", "plotille"}
+    assert asked(call) == {
+        "rich",
+        "jinja2",
+        "pygments",
+        "prompt_toolkit",
+        "pyreveal",
+        "plotille",
+        "matplotlib",
+    }
     assert call[call.index("--constraint") + 1] == str(install.CONSTRAINTS)
     assert stamp(venv) == "light"
     assert "a few seconds" in capsys.readouterr().out
@@ -95,6 +103,24 @@ def test_full_stamps_light_first_so_that_replay_runs_meanwhile(venv):
     ensure("full", venv, pip, "linux")
     assert stamps == [(False, None), (True, "light")]
     assert stamp(venv) == "full"
+
+
+def test_playwright_comes_with_pdf_alone_and_beside_what_is_there(venv, capsys):
+    pip = Pip()
+    ensure("full", venv, pip, "linux")
+    assert all("playwright" not in asked(call) for call in pip.calls)
+    ensure("pdf", venv, pip, "linux")
+    assert "playwright" in asked(pip.calls[-1]) and "torch" not in asked(pip.calls[-1])
+    assert stamp(venv) == "full+pdf"
+    assert "107 MB" in capsys.readouterr().out
+    before = len(pip.calls)
+    for wanted in ("light", "full", "pdf"):
+        ensure(wanted, venv, pip, "linux")
+    assert len(pip.calls) == before
+    ensure("dev", venv, pip, "linux")
+    assert stamp(venv) == "dev"
+    ensure("pdf", venv, pip, "linux")
+    assert len(pip.calls) == before + 1
 
 
 @pytest.mark.parametrize("name", ["PROJECT", "CONSTRAINTS"])
@@ -259,5 +285,6 @@ def test_demo_without_a_section_is_left_to_the_program(just):
 def test_just_alone_is_the_manual(just):
     recipes = [line for line in just().splitlines() if line.startswith("    ")]
     known = {"demo", "replay", "record", "keep", "slides", "list", "bench", "test", "lint"}
+    known |= {"pdf", "handout", "cheatsheet"}
     assert known <= {line.split()[0] for line in recipes}
     assert all(" # " in line for line in recipes)

@@ -147,3 +147,42 @@ def test_the_shell_is_lent_by_the_view_that_owns_a_terminal(tmp_path):
     talk.on_shell(lambda section, slug: lent.append((section, slug)))
     talk.tell(Press("i"))
     assert lent == [(5, "words")]
+
+
+class Asking:
+    """A view elsewhere that asks for things."""
+
+    def __init__(self, *events: stage.Event) -> None:
+        self.ready = list(events)
+
+    def fds(self) -> tuple[int, ...]:
+        return (17,)
+
+    def events(self) -> list[stage.Event]:
+        ready, self.ready = self.ready, []
+        return ready
+
+
+def test_what_another_view_asks_for_is_one_more_event(tmp_path):
+    talk = live(tmp_path)
+    talk.join(Asking(stage.Command("go", 5, "rows"), stage.Command("run", 5, "rows")))
+    assert talk.fds() == (17,)
+    talk.pump()
+    assert talk.state.slug == "rows"
+    assert "5/rows" in talk.performer.asked
+
+
+def test_views_are_shown_what_changed_and_nothing_twice(tmp_path):
+    ticks = iter([0.0, 0.0, *[1.0] * 9])
+    performer = Scripted(Opened("live", "NVIDIA", BARE))
+    talk = Talk(performer, START, records.whole(), results=tmp_path, clock=lambda: next(ticks))
+    seen: list[str] = []
+    talk.watch(lambda talk: seen.append(talk.state.slug))
+    talk.pump()
+    talk.tell(Press("right"))
+    talk.pump()
+    assert seen[0] == "words" and seen[-1] != "words"
+    shown = len(seen)
+    talk.pump()
+    talk.pump()
+    assert len(seen) <= shown + 2  # the clock alone may have moved on

@@ -209,3 +209,39 @@ def test_no_order_of_events_loses_the_place_or_runs_two_steps(events):
         assert state.address in state.addresses
         assert not state.done & state.failed
         assert 0 <= state.scroll <= state.most_scroll
+
+
+def counted(votes: dict[str, int], slug: str = "guess") -> stage.Counted:
+    return stage.Counted(5, slug, votes)
+
+
+def test_counted_hands_are_kept_whole_and_the_most_are_the_room_s_answer():
+    choices = list(next(step for step in STEPS if step.slug == "guess").choices)
+    votes = {choices[0]: 3, choices[1]: 7}
+    state, effects = play(at("words"), counted(votes))
+    assert state.votes == {(5, "guess"): choices[1]}
+    (kept,) = [effect.event for effect in effects if isinstance(effect, stage.Keep)]
+    assert (kept.kind, kept.step, kept.votes) == ("vote", "guess", votes)
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (counted({"no such answer": 3}), "no answer"),
+        (counted({}), "no answer"),
+        (stage.Counted(5, "words", {"x": 1}), "no answer"),
+        (stage.Counted(4, "guess", {"x": 1}), "no answer"),
+    ],
+)
+def test_hands_for_no_answer_count_for_nothing(event, said):
+    state, effects = play(at("guess"), event)
+    assert said in state.message and effects == [] and state.votes == {}
+
+
+def test_hands_that_come_too_late_count_for_nothing():
+    guess = next(step for step in STEPS if step.slug == "guess")
+    section, slug = stage.settled_by(5, guess)
+    state, effects = play(
+        at("guess", done=frozenset({(section, slug)})), counted({next(iter(guess.choices)): 4})
+    )
+    assert "closed" in state.message and effects == []

@@ -42,13 +42,26 @@
   };
   const toggle = () => {
     if (pinned) return hide();
+    cover();
     pinned = true;
     show([], false);
   };
-  // The arrow keys read a long passport, and else do what they always do.
+  // The tables behind the charts that the slide shows by now.
+  const tables = () =>
+    [...Reveal.getCurrentSlide().querySelectorAll(".data")].filter((table) => !table.closest(".fragment:not(.visible)"));
+  const cover = () => {
+    for (const table of document.querySelectorAll(".data")) table.hidden = true;
+  };
+  const uncover = () => {
+    const closed = tables().every((table) => table.hidden);
+    hide();
+    cover();
+    for (const table of tables()) table.hidden = !closed;
+  };
+  // The arrow keys read a long passport or table, and else do what they always do.
   const scroll = (by, otherwise) => () => {
-    const panel = sheet();
-    if (pinned && panel && panel.scrollHeight > panel.clientHeight) panel.scrollBy(0, by);
+    const panel = (pinned && sheet()) || tables().find((table) => !table.hidden);
+    if (panel && panel.scrollHeight > panel.clientHeight) panel.scrollBy(0, by);
     else otherwise();
   };
 
@@ -68,6 +81,7 @@
   // to this very slide, which reveal.js would write into the address once a second only.
   const escape = () => {
     hide();
+    cover();
     if (Reveal.isOverlayOpen()) Reveal.toggleHelp(false);
   };
   const place = () => {
@@ -113,16 +127,18 @@
     jumpToSlide: true,
     keyboard: {
       27: escape,
-      38: scroll(-120, () => Reveal.prev()),
-      40: scroll(120, () => Reveal.next()),
+      38: scroll(-360, () => Reveal.prev()),
+      40: scroll(360, () => Reveal.next()),
+      68: uncover,
       73: toggle,
       84: () => dress(root.dataset.theme === "dark" ? "light" : "dark"),
     },
     plugins: [RevealNotes],
   });
   Reveal.registerKeyboardShortcut("I", "Where these numbers come from");
+  Reveal.registerKeyboardShortcut("D", "The table behind a chart");
   Reveal.registerKeyboardShortcut("T", "Light or dark theme");
-  Reveal.on("slidechanged", hide);
+  for (const close of [hide, cover]) Reveal.on("slidechanged", close);
   for (const name of ["fragmentshown", "fragmenthidden"]) Reveal.on(name, () => pinned && show([], false));
   for (const name of ["ready", "slidechanged", "overviewshown", "overviewhidden"]) Reveal.on(name, enclose);
   for (const name of ["ready", "slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(name, place);

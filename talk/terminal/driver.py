@@ -71,7 +71,7 @@ class Driver:
     def _wait(self) -> None:
         """Until something happens, then tell the talk."""
         keys, woken = self._terminal.keys, self._signals.fd
-        waited = [keys, woken, *self._talk.performer.fds()]
+        waited = [keys, woken, *self._talk.fds()]
         ready = select.select(waited, [], [], self._timeout())[0]
         if woken in ready:
             self._take_signals()
