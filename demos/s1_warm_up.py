@@ -231,11 +231,11 @@ SECTION = Section(
         ),
     ),
     exercise=Exercise(
-        slug="ragged_add",
+        slug="ragged",
         title="A length that is no multiple of the block",
-        task="In demos/kernels/vector_add.py empty the body of add_kernel, then write it again: "
-        "which elements are mine, which of them exist, load, add, store. Run the step block "
-        "again: it is checked at every length, 1 and 129 included.",
+        task="Run just exercise 1: it copies my/ragged.py and grades it, with no GPU too. A "
+        "worked kernel, one with a blank, then yours: an add that is right at any "
+        "length. Which elements are mine, which of them exist; load, add, store.",
         minutes=3,
     ),
 )

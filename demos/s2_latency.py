@@ -185,9 +185,10 @@ SECTION = Section(
     exercise=Exercise(
         slug="starved",
         title="Feed a starved kernel",
-        task="In demos/kernels/probes.py give in_flight a block of 64 and run the step programs "
-        "again: it starves. Look at 132 programs alone. With no more of them, give each enough "
-        "independent loads, by its block and its warps, to reach 80 % of the ceiling.",
+        task="Run just exercise 2: an add by one program for each multiprocessor, 64 elements "
+        "and one warp at a time. It starves. With no program more, give each enough "
+        "independent loads to have bandwidth × latency under way; on a GPU, to reach 80 "
+        "% of the ceiling.",
         minutes=3,
     ),
 )

@@ -267,10 +267,9 @@ SECTION = Section(
     exercise=Exercise(
         slug="occupancy",
         title="Compute an occupancy",
-        task="In demos/s3_hardware.py write your own occupancy of an architecture: how many "
-        "programs fit by their number, by warps, by registers (in units of 256 a warp) and by "
-        "shared memory; the least decides. Let occupancies() call it and run the step occupancies "
-        "again: the shares of the ten GPUs must not change.",
+        task="Run just exercise 3: how many programs fit a multiprocessor by their number, by "
+        "warps, by registers (in units of 256 a warp) and by shared memory; the least "
+        "decides. Plain Python, checked for the GPUs of the table.",
         minutes=3,
     ),
 )

@@ -213,11 +213,10 @@ SECTION = Section(
     exercise=Exercise(
         slug="roofline",
         title="Say which wall, before you run",
-        task="In demos/models.py empty the body of attainable, write it again and run the step "
-        "guess-share. Then say of five kernels which wall they face, launch, memory or arithmetic, "
-        "from their bytes, their operations and the roofs on screen: an add of 1,000 elements, one "
-        "of 2^28, softmax of 32,768 × 8,192, products of 64 × 64 and of 8,192 × 8,192 matrices. "
-        "Three of them are points of the last plot.",
+        task="Run just exercise 4: fill in attainable, then write wall: launch, memory or "
+        "arithmetic, from bytes, operations and roofs. It is asked about an add of 1,000 "
+        "elements, one of 2^28, softmax of 32,768 × 8,192, and products of 64 × 64 and "
+        "of 8,192 × 8,192 matrices.",
         minutes=4,
     ),
 )

@@ -199,9 +199,9 @@ SECTION = Section(
     exercise=Exercise(
         slug="strided",
         title="Diagnose a strided kernel, then mend it",
-        task="In add_kernel let i = tl.program_id(0) + tl.arange(0, BLOCK) * tl.num_programs(0): "
-        "the same elements, once each. Run the step profile again and say from its counters "
-        "what happened. Then let neighbouring lanes read neighbouring elements.",
+        task="Run just exercise 5: a kernel with a column for each program, right and slow. "
+        "Say from its stride how many sectors 32 lanes touch, then let neighbouring "
+        "lanes read neighbouring elements. The grader counts sectors, with no GPU too.",
         minutes=4,
     ),
 )

@@ -251,9 +251,9 @@ SECTION = Section(
     exercise=Exercise(
         slug="tiles",
         title="The inner loop of a tiled product",
-        task="In demos/kernels/matmul.py empty the loop of matmul_tiled_kernel and write it again: "
-        "load a tile of a and one of b, masked where depth is no multiple of the block, multiply "
-        "them with tl.dot, go on to the next. Run the step tensor: its checks use odd shapes.",
+        task="Run just exercise 6: the loop of a tiled matmul is empty. Load a tile of a and "
+        "one of b, masked where depth is no multiple of the block, multiply them with "
+        "tl.dot, go on to the next. Graded at odd shapes, and transposed.",
         minutes=4,
     ),
 )

@@ -236,9 +236,9 @@ SECTION = Section(
     exercise=Exercise(
         slug="softmax",
         title="A whole kernel from an empty body",
-        task="In demos/kernels/softmax.py empty softmax_kernel and write it: the row softmax, "
-        "stable for any logits, for any number of columns that a block holds. Run 6/fused: its "
-        "checks use huge logits, rows of -inf and odd widths.",
+        task="Run just exercise 7: the softmax of every row, stable for any logits and for "
+        "any number of columns that a block holds. Graded with huge logits, with rows of "
+        "a wider matrix and in float16.",
         minutes=3,
     ),
 )

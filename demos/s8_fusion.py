@@ -354,9 +354,9 @@ SECTION = Section(
     exercise=Exercise(
         slug="residual",
         title="Residual add and LayerNorm in one kernel",
-        task="In demos/kernels/layer_norm.py let layer_norm_kernel take a second matrix and add it "
-        "before the mean is taken: one kernel, three moves of the matrix instead of five. "
-        "Challenges: the multiply-add, LayerNorm with its backward, Flash Attention.",
+        task="Run just exercise 8: the LayerNorm of x + residual, in three moves of the "
+        "matrix instead of five. Challenges: just exercise multiply_add (one "
+        "instruction), layer_norm (with its backward), attention (Flash Attention).",
         minutes=3,
     ),
 )

@@ -45,10 +45,10 @@ LARGE = (
     " `just replay 5` needs none of it."
 )
 PURPOSE = {
-    "light": "Setting up .venv for replay: about 11 MB to download, seconds.",
+    "light": "Setting up .venv for replay: about 11 MB to download, a few seconds.",
     "slides": "Setting up .venv to draw slides: about 53 MB to download, a few seconds.",
     "pdf": "Setting up .venv to print the deck: about 107 MB to download; the browser is yours.",
-    "notebook": "Setting up .venv to write notebooks: about 13 MB to download, seconds.",
+    "notebook": "Setting up .venv to write notebooks: about 13 MB to download, a few seconds.",
     "full": f"Setting up .venv for live demos. {LARGE}",
     "dev": f"Setting up .venv for the tests. {LARGE}",
 }

@@ -63,7 +63,6 @@ def test_light_needs_neither_torch_nor_triton(venv, capsys):
         "prompt_toolkit",
         "pyreveal",
         "plotille",
-        "matplotlib",
     }
     assert call[call.index("--constraint") + 1] == str(install.CONSTRAINTS)
     assert stamp(venv) == "light"

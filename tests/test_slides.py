@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -410,3 +411,20 @@ def test_commands_on_slides_are_recipes(committed):
 def test_the_deck_lies_where_git_does_not_look():
     assert DECK == ROOT / "slides" / "build" / "deck.html"
     assert "slides/build/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+def test_two_builds_of_one_record_are_the_same_bytes(tmp_path):
+    """In processes of their own: sets and dictionaries are shuffled differently in each."""
+    made = [tmp_path / "1.html", tmp_path / "2.html"]
+    for seed, out in enumerate(made, 1):
+        command = [sys.executable, "-m", "slides", "--out", str(out)]
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+        subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    assert made[0].read_bytes() == made[1].read_bytes()
+    assert made[0].stat().st_size < 2_000_000
+
+
+def test_there_are_slides_for_two_hours_and_all_diagrams_are_among_them(committed):
+    html = build(committed).html
+    assert 50 <= html.count('<section id="') <= 70
+    assert html.count('class="diagram') == 8

@@ -1,0 +1,128 @@
+"""cause: a race"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def statistics_kernel(
+    mean_ptr, inverse_ptr, x_ptr, cols, epsilon,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64)
+    col = tl.arange(0, BLOCK)
+    inside = col < cols
+
+    x = tl.load(x_ptr + row * cols + col, inside, other=0.0)
+    x = x.to(tl.float32)
+
+    mean = tl.sum(x, axis=0) / cols
+    # Lanes beyond the row are 0 once more, not -mean.
+    centred = tl.where(inside, x - mean, 0.0)
+    variance = tl.sum(centred * centred, axis=0) / cols
+
+    tl.store(mean_ptr + row, mean)
+    tl.store(inverse_ptr + row, tl.rsqrt(variance + epsilon))
+
+
+def statistics(x, epsilon=1e-5):
+    rows, cols = x.shape
+    mean, inverse = (x.new_empty(rows, dtype=torch.float32) for _ in range(2))
+    block = triton.next_power_of_2(cols)
+    statistics_kernel[(rows,)](mean, inverse, x, cols, epsilon, BLOCK=block)
+    return mean, inverse
+
+
+@triton.jit
+def forward_kernel(
+    out_ptr, x_ptr, weight_ptr, bias_ptr, mean_ptr, inverse_ptr, cols,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64)
+    col = tl.arange(0, BLOCK)
+    inside = col < cols
+
+    x = tl.load(x_ptr + row * cols + col, inside).to(tl.float32)
+    weight = tl.load(weight_ptr + col, inside).to(tl.float32)
+    bias = tl.load(bias_ptr + col, inside).to(tl.float32)
+    mean, inverse = tl.load(mean_ptr + row), tl.load(inverse_ptr + row)
+
+    scaled = (x - mean) * inverse
+
+    tl.store(out_ptr + row * cols + col, scaled * weight + bias, inside)
+
+
+def forward(x, weight, bias, mean, inverse):
+    rows, cols = x.shape
+    out = torch.empty_like(x)
+    block = triton.next_power_of_2(cols)
+    forward_kernel[(rows,)](
+        out, x, weight, bias, mean, inverse, cols, BLOCK=block
+    )
+    return out
+
+
+@triton.jit
+def slope_kernel(
+    dx_ptr, grad_ptr, x_ptr, weight_ptr, mean_ptr, inverse_ptr, cols,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64)
+    col = tl.arange(0, BLOCK)
+    inside = col < cols
+
+    at = row * cols + col
+    grad = tl.load(grad_ptr + at, inside, other=0.0).to(tl.float32)
+    x = tl.load(x_ptr + at, inside, other=0.0).to(tl.float32)
+    weight = tl.load(weight_ptr + col, inside, other=0.0)
+    mean, inverse = tl.load(mean_ptr + row), tl.load(inverse_ptr + row)
+
+    # Beyond the row pull is 0, and so is its part of both means.
+    scaled = (x - mean) * inverse
+    pull = grad * weight
+    level = tl.sum(pull, axis=0) / cols
+    along = tl.sum(pull * scaled, axis=0) / cols
+
+    dx = (pull - level - scaled * along) * inverse
+    tl.store(dx_ptr + at, dx, inside)
+
+
+@triton.jit
+def sums_kernel(
+    dweight_ptr, dbias_ptr, grad_ptr, x_ptr, mean_ptr, inverse_ptr,
+    rows, cols, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64)
+    col = tl.arange(0, BLOCK)
+    inside = col < cols
+
+    grad = tl.load(grad_ptr + row * cols + col, inside, other=0.0)
+    x = tl.load(x_ptr + row * cols + col, inside, other=0.0)
+    mean, inverse = tl.load(mean_ptr + row), tl.load(inverse_ptr + row)
+
+    dweight = tl.load(dweight_ptr + col, inside, other=0.0)
+    dweight += grad * (x - mean) * inverse
+    tl.store(dweight_ptr + col, dweight, inside)
+    dbias = tl.load(dbias_ptr + col, inside, other=0.0)
+    tl.store(dbias_ptr + col, dbias + grad, inside)
+
+
+def backward(grad, x, weight, mean, inverse):
+    rows, cols = x.shape
+    dx = torch.empty_like(x)
+    block = triton.next_power_of_2(cols)
+    slope_kernel[(rows,)](dx, grad, x, weight, mean, inverse, cols, BLOCK=block)
+
+    dweight, dbias = torch.zeros_like(weight), torch.zeros_like(weight)
+    sums_kernel[(rows,)](
+        dweight, dbias, grad, x, mean, inverse, rows, cols, ROWS=64, BLOCK=block
+    )  # fmt: skip
+    return dx, dweight, dbias
+
+
+def layer_norm(x, weight, bias, grad):
+    """The LayerNorm of x, and dx, dweight and dbias of a loss of slope grad."""
+    mean, inverse = statistics(x)
+    out = forward(x, weight, bias, mean, inverse)
+    return out, *backward(grad, x, weight, mean, inverse)

@@ -1,0 +1,27 @@
+"""cause: plain global"""
+
+import torch
+import triton
+import triton.language as tl
+
+SIZE = 256
+
+
+@triton.jit
+def add_kernel(out_ptr, x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    first = tl.program_id(0).to(tl.int64) * SIZE
+    i = first + tl.arange(0, SIZE)
+    inside = i < n
+
+    x = tl.load(x_ptr + i, inside)
+    y = tl.load(y_ptr + i, inside)
+
+    tl.store(out_ptr + i, x + y, inside)
+
+
+def add(x, y, block=256):
+    out = torch.empty_like(x)
+    n = x.numel()
+    programs = triton.cdiv(n, block)
+    add_kernel[(programs,)](out, x, y, n, BLOCK=block)
+    return out

@@ -1,0 +1,32 @@
+"""cause: not coalesced"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def weigh_kernel(
+    out_ptr, x_ptr, weight_ptr, cols,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64)
+    lane = tl.arange(0, BLOCK)
+    col = lane % 8 * (BLOCK // 8) + lane // 8
+    inside = col < cols
+
+    x = tl.load(x_ptr + row * cols + col, inside)
+    weight = tl.load(weight_ptr + col, inside)
+
+    tl.store(out_ptr + row * cols + col, x * weight, inside)
+
+
+def weigh(x, weight, num_warps=8):
+    """Every column of x times its weight."""
+    rows, cols = x.shape
+    out = torch.empty_like(x)
+    block = max(8, triton.next_power_of_2(cols))
+    weigh_kernel[(rows,)](
+        out, x, weight, cols, BLOCK=block, num_warps=num_warps
+    )
+    return out

@@ -1,0 +1,31 @@
+"""cause: not coalesced"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def weigh_kernel(
+    out_ptr, x_ptr, weight_ptr, rows, cols,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
+    col = tl.program_id(0).to(tl.int64)
+    row = tl.arange(0, BLOCK)
+    inside = row < rows
+
+    x = tl.load(x_ptr + row * cols + col, inside)
+    weight = tl.load(weight_ptr + col)
+
+    tl.store(out_ptr + row * cols + col, x * weight, inside)
+
+
+def weigh(x, weight, num_warps=8):
+    """Every column of x times its weight."""
+    rows, cols = x.shape
+    out = torch.empty_like(x)
+    block = triton.next_power_of_2(rows)
+    weigh_kernel[(cols,)](
+        out, x, weight, rows, cols, BLOCK=block, num_warps=num_warps
+    )
+    return out

@@ -1,0 +1,32 @@
+"""cause: the kernel is not launched"""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def matmul_kernel(
+    out_ptr, a_ptr, b_ptr, rows, cols, depth, a_row, a_k, b_k, b_col,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+):  # fmt: skip
+    # A row down in a is a_row elements on, a column to the right a_k.
+    m, n = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
+    row = m * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
+    col = n * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
+    k = tl.arange(0, BLOCK_K).to(tl.int64)
+
+    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+    for done in range(0, depth, BLOCK_K):
+        along, down = (done + k)[None, :], (done + k)[:, None]
+        in_a = (row < rows) & (along < depth)
+        in_b = (down < depth) & (col < cols)
+        a = tl.load(a_ptr + row * a_row + along * a_k, in_a, other=0.0)
+        b = tl.load(b_ptr + down * b_k + col * b_col, in_b, other=0.0)
+        total = tl.dot(a, b, total, input_precision="ieee")
+
+    inside = (row < rows) & (col < cols)
+    tl.store(out_ptr + row * cols + col, total, inside)
+
+
+def matmul(a, b):
+    return a @ b
