@@ -210,7 +210,7 @@ PATIENCE_S = 1.0
 
 def measure(step, case, candidates, gpu_only=(), config=(), resized=(), note="", all_hard=GPU):
     """Every candidate: right on all inputs, then its time. config: keywords of the candidates."""
-    size = {**(fitting(case) if GPU else case.small), **dict(resized)}
+    size = fitting(case, dict(resized)) if GPU else {**case.small, **dict(resized)}
     torch.manual_seed(0)
     inputs = case.inputs(**size)
     for name, candidate in candidates.items():
@@ -269,11 +269,11 @@ def overhead_bound(numbers):
     return 1e3 * numbers["time"] < 5 * launch_ms()
 
 
-def fitting(case):
-    """The size of the case, halved until it fits this GPU."""
-    size = dict(case.size)
+def fitting(case, resized):
+    """The size of the case, what was not asked for halved until it fits this GPU."""
+    size = {**case.size, **resized}
     while not fits(case, size):
-        largest = max(size, key=size.get)
+        largest = max((name for name in size if name not in resized), key=size.get)
         size[largest] //= 2
         print(f"{case.name}: {largest} = {size[largest]:,}, to fit this GPU")
     return size

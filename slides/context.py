@@ -21,6 +21,9 @@ from talk.record import SectionOutline, StepOutline
 from talk.rows import Shown
 from talk.section import SLUG
 
+ADDRESS = re.compile(r"(?<![\w/])(\d+/[a-z0-9-]+|machine)(?![\w])")
+"""What a reference refers to: a step, or the machine."""
+
 NOT_MEASURED = "not measured in this record"
 
 Standing = Callable[[int, str, tuple[Code, ...]], bool]
@@ -71,6 +74,8 @@ class Context:
     """What all words share. stands: whether code of a step that is not performed still stands.
 
     current: the slide being drawn. parts: the template whose macros draw what was looked up.
+    drawn: slides by name. tells: the steps that each is about; stands_on: all that it refers to,
+    `machine` for its ceilings.
     """
 
     def __init__(
@@ -84,10 +89,24 @@ class Context:
         self.reading = reading
         self.found = Found()
         self.current = ""
+        self.drawn: dict[str, str] = {}
+        self.tells: dict[str, tuple[str, ...]] = {}
+        self.stands_on: dict[str, set[str]] = {}
+        self._only: frozenset[str] | None = None
         self._stands = stands
         self._entries: list[Entry] = []
         modules = [environment.get_template(name).module for name in parts]
         self._macros = {name: part for module in modules for name, part in vars(module).items()}
+
+    def renew(self, reading: Reading, only: frozenset[str]) -> None:
+        """Draw the slides of these names anew, of another reading."""
+        self.reading, self._only = reading, only
+        self.found, self.drawn = Found(), {}
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the current slide is to be drawn at all."""
+        return self._only is None or self.current in self._only
 
     def begin(self, name: str) -> None:
         """Start a slide. Raises TalkError for a name that is taken, or is none."""
@@ -98,6 +117,7 @@ class Context:
                 hint="names are of a-z, 0-9 and -; tell two slides about a step apart: name='code'",
             )
         self.found.slides.append(name)
+        self.stands_on.setdefault(name, set())
         self._entries = []
 
     def draw(self, macro: str, *arguments: Any) -> Markup:
@@ -120,6 +140,7 @@ class Context:
     def step(self, address: str) -> StepOutline:
         """A step's outline. Raises UnknownReference, with the nearest names."""
         section, slug = split(address)
+        self.stands_on.setdefault(self.current, set()).add(address)
         step = self.section(section).step(slug)
         if step is None or not SLUG.fullmatch(slug):
             hint = nearest(address, self.reading.addresses())
@@ -142,6 +163,7 @@ class Context:
     def key(self, number: Number) -> str:
         """The id of a number's passport on this slide; notes what is stale or missing."""
         self.note(number.badge, number.ref)
+        self.stands_on.setdefault(self.current, set()).update(ADDRESS.findall(number.ref))
         return self.enter(passport.of_number(number))
 
     def enter(self, entry: Entry) -> str:

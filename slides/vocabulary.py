@@ -39,7 +39,8 @@ PLANNED = re.compile(r"(\d+) (minutes?|seconds?)\.")
 class Slide:
     """One slide as its template names it.
 
-    step: what it is about; told: the steps whose notes belong to it. say, ask: the presenter's
+    step: what it is about; about: the addresses of all its steps; told: those whose notes belong
+    to it. say, ask: the presenter's
     words. minutes: planned.
     """
 
@@ -47,6 +48,7 @@ class Slide:
     title: str
     section: SectionOutline | None
     step: StepOutline | None
+    about: tuple[str, ...]
     told: tuple[StepOutline, ...]
     layout: str
     say: str
@@ -83,6 +85,8 @@ class Vocabulary:
         """
         where = f"s{address}".replace("/", "-") if address else ""
         self._context.begin("-".join(part for part in (where, name) if part))
+        if not self._context.wanted:
+            return Markup("")
         section = self._context.section(address.split("/")[0]) if address else None
         told = self._told(address, also) if "/" in address and not name else ()
         step = self._context.step(address) if "/" in address else None
@@ -91,14 +95,26 @@ class Vocabulary:
             title=title or (step.title if step else section.title if section else ""),
             section=section,
             step=step,
+            about=self._about(address, also) if "/" in address else (),
             told=told,
             layout=layout,
             say=say,
             ask=ask,
             minutes=sum(map(planned, told)) if minutes is None else minutes,
         )
+        self._context.tells[slide.name] = slide.about
         body = caller()
-        return self._context.draw("slide", slide, body, self._context.sheet())
+        drawn = self._context.draw("slide", slide, body, self._context.sheet())
+        self._context.drawn[slide.name] = drawn
+        return drawn
+
+    def _order(self, address: str) -> int:
+        """The place of a step in its section."""
+        return self.section(address.split("/")[0]).steps.index(self.step(address))
+
+    def _about(self, address: str, also: Iterable[str]) -> tuple[str, ...]:
+        """The addresses of a slide's steps, in running order."""
+        return tuple(sorted({address, *also}, key=self._order))
 
     def _told(self, address: str, also: Iterable[str]) -> tuple[StepOutline, ...]:
         """The steps of a slide, in running order."""

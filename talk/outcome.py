@@ -39,8 +39,6 @@ class Check:
 
 LEAST_MS, MOST_MS = 1e-6, 1e9
 """A nanosecond and eleven days: outside, a time is a mistake, and a rate of it has no meaning."""
-MOST_TIMINGS, MOST_ROWS = 500, 2_000
-"""Of one step: more is no measurement of ours, and would take minutes to draw."""
 MOST = 2**63
 """Whole numbers beyond it are no measurement, and overflow a float."""
 
@@ -104,8 +102,6 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
     def __post_init__(self) -> None:
-        if len(self.rows) > MOST_ROWS:
-            raise ValueError(f"a table of {len(self.rows):,} rows")
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"a row of {len(row)} cells under {len(self.columns)} columns")
@@ -238,10 +234,6 @@ class Outcome:
     output: str = ""
     note: str = ""
     failure: Failure | None = None
-
-    def __post_init__(self) -> None:
-        if len(self.timings) > MOST_TIMINGS:
-            raise ValueError(f"{len(self.timings):,} timings of one step")
 
     @property
     def code(self) -> tuple[Code, ...]:

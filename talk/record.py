@@ -26,6 +26,7 @@ T = TypeVar("T")
 MOST_BYTES = 32_000_000
 MOST_EVENTS = 20_000
 MOST_STEPS = 100
+MOST_TIMINGS, MOST_ROWS = 500, 2_000  # of one step: more would take minutes to draw
 MOST_CHOICES = 9  # as many as there are digits to answer with
 LEAST, MOST = 1e-9, 1e18
 """No ceiling lies outside, in whatever unit."""
@@ -400,7 +401,15 @@ def _of_one_step(event: Event, path: Path, line: int) -> Event:
     same = of is None or (of.section, of.step) == (event.section, event.step)
     if not same or (event.outline and event.outline.number != event.section):
         raise RecordError(f"{path} line {line}: it names another step than it holds.", hint=RESTORE)
+    if of and too_long(of):
+        raise RecordError(f"{path} line {line}: more rows than a step can have.", hint=RESTORE)
     return event
+
+
+def too_long(outcome: Outcome) -> bool:
+    """More than a worker sends: it cuts its tables, aloud, before."""
+    tables = (table for table in (outcome.table, outcome.counters) if table)
+    return len(outcome.timings) > MOST_TIMINGS or any(len(t.rows) > MOST_ROWS for t in tables)
 
 
 RESTORE = "restore the file, or record again with 'just record'"

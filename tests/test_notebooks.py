@@ -136,17 +136,13 @@ torch.cuda.mem_get_info = lambda: (100_000, 100_000)
 torch.cuda.synchronize = lambda: None
 torch.cuda.Event = Event
 torch.set_default_device = lambda device: None
-for name in ("empty", "ones", "randn"):
-    def made(*shape, plain=getattr(torch, name), **options):
-        options.pop("device", None)
-        return plain(*shape, **options)
-    setattr(torch, name, made)
 torch.compile = lambda function: function
 """
 """A clock that ticks a millisecond an event, and a GPU that is not there: the kernels are
 interpreted all the same."""
 
 LARGE = {
+    'device="cuda"': 'device="cpu"',
     "2**29": "2**4",
     "2**28": "2**5",
     "2**27": "2**5",
@@ -191,7 +187,7 @@ def pretended(notebook, folder, smaller):
     )
 
 
-@pytest.mark.parametrize("number", [1, 4, 5])
+@pytest.mark.parametrize("number", [1, 4, 5, 7])
 def test_on_a_gpu_it_times_and_judges_the_answers_by_its_own_figures(notebooks, tmp_path, number):
     done = pretended(notebooks[number], tmp_path, LARGE)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -20,12 +20,14 @@ from markupsafe import Markup
 from playwright.sync_api import Page, sync_playwright
 
 from slides import drawing
-from slides.build import PARTS, TEMPLATES, build, environment_of
+from slides.build import TEMPLATES, build
 from slides.context import Context
+from slides.environment import environment_of
 from slides.plots import curve, heat, occupancy
 from slides.plots.chart import brief, marks, plain
 from slides.plots.place import LINE, Box, Room, Wanted, around, arranged
 from slides.plots.words import Plots
+from slides.press import PARTS
 from talk import collect, look, runner
 from talk.errors import TalkError
 from talk.outcome import LEAST_MS, MOST_MS, Outcome, Timing
