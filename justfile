@@ -50,6 +50,11 @@ compare *records: _light
 slides *options: _slides
     @{{ python }} -m slides "$@"
 
+# give the talk: slides in a browser and the driver here, one state: just present 5
+[unix]
+present *sections: _present
+    @{{ python }} -m slides present "$@"
+
 # print the deck, a page for each slide: just pdf --steps for each step
 [unix]
 pdf *options: _pdf
@@ -102,6 +107,9 @@ _light: _venv
 
 _slides: _venv
     @{{ python }} talk/install.py slides #
+
+_present: _venv
+    @{{ python }} talk/install.py present #
 
 _pdf: _venv
     @{{ python }} talk/install.py pdf #

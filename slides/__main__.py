@@ -4,6 +4,7 @@ python -m slides               the deck
 python -m slides pdf           the deck, printed: --steps prints every step
 python -m slides handout       all of it as one page to read
 python -m slides cheatsheet    one printable page
+python -m slides present [N]   the deck of a talk that is being given: see slides/present.py
 """
 
 from __future__ import annotations
@@ -33,8 +34,11 @@ FILES = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build what was asked for. Returns 0, or 2 where it cannot be built."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] == ["present"]:
+        return present(given[1:])
     command = parser()
-    options = command.parse_args(arguments)
+    options = command.parse_args(given)
     if options.steps and options.output != "pdf":
         command.error("--steps is for pdf")
     try:
@@ -43,6 +47,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"slides: {look.harmless(str(error))}", file=sys.stderr)
         return 2
     return 0
+
+
+def present(arguments: Sequence[str]) -> int:
+    from slides.present import main
+
+    try:
+        return main(arguments)
+    except TalkError as error:
+        print(f"present: {look.harmless(str(error))}", file=sys.stderr)
+        return 2
 
 
 def parser() -> argparse.ArgumentParser:

@@ -15,11 +15,12 @@ from markupsafe import Markup
 
 from slides.medium import Medium
 from slides.palette import palette
-from slides.vocabulary import PLANNED, Slide
+from slides.vocabulary import Slide
+from talk.pace import PLANNED
 
 THEME = Path(__file__).resolve().parent / "theme"
 
-OTHERS = ("handout.css", "cheatsheet.css", "print.css")
+OTHERS = ("handout.css", "cheatsheet.css", "print.css", "live.css", "presenter.css")
 """Sheets of one medium alone."""
 
 FIRST = ("deck.css", "parts.css", "code.css")

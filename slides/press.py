@@ -60,6 +60,10 @@ class Press:
         html = template.render(chapters=chapters, parts=[chapter.html for chapter in chapters])
         return clean(html)
 
+    def other(self, template: str) -> str:
+        """A page of another template, of which the words are the same."""
+        return clean(self._environment.get_template(template).render())
+
     def slides(self, record: Record, reading: Reading, names: Iterable[str]) -> dict[str, str]:
         """The slides of these names anew, of which a `page` was made before."""
         wanted = frozenset(names)

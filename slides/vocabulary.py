@@ -19,6 +19,7 @@ from talk.errors import UnknownReference
 from talk.look import Badge
 from talk.number import weakest
 from talk.outcome import Code, Table
+from talk.pace import planned
 from talk.question import question
 from talk.record import SectionOutline, StepOutline
 from talk.rows import Shown, rate_field
@@ -31,8 +32,6 @@ WORDS = (
 
 ELSEWHERE = re.compile(r"n\(['\"](\d+)/")
 """A sentence's reference into a section that it names."""
-
-PLANNED = re.compile(r"(\d+) (minutes?|seconds?)\.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,14 +244,3 @@ class Vocabulary:
         self._context.note(shown.badge, address)
         key = self._context.enter(passport.of_table(address, len(table.rows), shown))
         return self._context.draw("table", table, rows, shown, key)
-
-
-def planned(step: StepOutline) -> float:
-    """Minutes for a step: its own, or what its notes end on, "2 minutes." or "30 seconds."."""
-    if step.minutes:
-        return step.minutes
-    notes = step.notes.splitlines()
-    found = PLANNED.fullmatch(notes[-1]) if notes else None
-    if not found:
-        return 0
-    return float(found[1]) / (60 if found[2].startswith("second") else 1)

@@ -4,6 +4,7 @@
     python -m talk.install full     that, and torch and Triton for live demos
     python -m talk.install dev      that, and the test tools
     python -m talk.install slides   light, and matplotlib, which draws the charts
+    python -m talk.install present  full, slides, and the server of `just present`
     python -m talk.install pdf      that, and Playwright, which prints the deck
     python -m talk.install notebook light, and nbformat, which writes notebooks
 
@@ -31,7 +32,8 @@ CONSTRAINTS = ROOT / "constraints.txt"
 EXTRAS = {
     "light": (),
     "full": ("live",),
-    "dev": ("live", "slides", "pdf", "notebook", "dev"),
+    "dev": ("live", "slides", "present", "pdf", "notebook", "dev"),
+    "present": ("live", "slides", "present"),
     "slides": ("slides",),
     "pdf": ("slides", "pdf"),
     "notebook": ("notebook",),
@@ -51,6 +53,7 @@ PURPOSE = {
     "notebook": "Setting up .venv to write notebooks: about 13 MB to download, a few seconds.",
     "full": f"Setting up .venv for live demos. {LARGE}",
     "dev": f"Setting up .venv for the tests. {LARGE}",
+    "present": f"Setting up .venv for slides that run demos. {LARGE}",
 }
 LINUX_ONLY = (
     "Setting up .venv without torch and Triton, which this workshop runs on Linux only:"
