@@ -175,7 +175,10 @@ class Printer:
 class Live:
     """One talk and its browsers, on the talk's thread; the server reads `page` alone."""
 
-    def __init__(self, talk: Talk, views: Views) -> None:
+    def __init__(
+        self, talk: Talk, views: Views, seconds: Mapping[tuple[int, str], float] | None = None
+    ) -> None:
+        """seconds: spent at steps before, in a talk that goes on."""
         self._talk = talk
         self._views = views
         self._place = Place()
@@ -188,7 +191,7 @@ class Live:
         self._press = Press(standing(reading), reading, medium(reading), TEMPLATES, source.ROOT)
         self.page = self._press.page(standing(reading))
         self.presenter = self._press.other("presenter.html.j2")
-        self._spent = Spent()
+        self._spent = Spent(dict(seconds or {}))
         self.tells = dict(self._press.context.tells)
         self.wishes = Wishes(self._moved)
         self._printer = Printer(self._press, views, standing)

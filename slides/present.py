@@ -39,7 +39,8 @@ def main(arguments: Sequence[str]) -> int:
         door = Door(socket_.getsockname()[1])
         talk = opening.demo(sections, quick=options.quick, commit=options.commit, new=options.new)
         views = Views()
-        with closing(talk), closing(Live(talk, views)) as live:
+        cut = None if options.new else opening.cut(sections)
+        with closing(talk), closing(Live(talk, views, cut.seconds if cut else None)) as live:
             pages = {"/": lambda: live.page, "/presenter": lambda: live.presenter}
             server = Server(socket_, application(door, views, pages, live.wishes), views)
             with closing(server):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from talk import record, runner, stage
 from talk.errors import RecordError, TalkError
 from talk.performer import Hello, Performer, Replayer
 from talk.record import Record, SectionOutline
-from talk.recorder import newest_machine
+from talk.recorder import is_open, newest_machine
+from talk.resume import Cut, cut_off
 from talk.runner import Talk
 from talk.source import section_module
 
@@ -35,6 +38,7 @@ def demo(
     from talk.worker import Worker
 
     state = first(sections, recording, newer=newest(sections))
+    state = state if new else resumed(state, cut(sections))
     return Talk(Worker(hello), state, recording, results=runner.RESULTS, new=new)
 
 
@@ -100,6 +104,30 @@ def outlines(*records: Record | None) -> tuple[SectionOutline, ...]:
     given = records or (runner.recording(),)
     found = {o.number: o for held in given if held for o in held.outlines}
     return tuple(found[number] for number in sorted(found))
+
+
+def cut(sections: Sequence[int]) -> Cut | None:
+    """Where the open talk of this machine was cut off; None where it was not."""
+    found = newest(sections)
+    if found is None or found.folder is None or not is_open(found.folder):
+        return None
+    return cut_off(found, sections)
+
+
+def resumed(state: stage.State, cut: Cut | None) -> stage.State:
+    """The first frame of a talk that was cut off, the clock as it stood."""
+    if cut is None or cut.at not in state.addresses:
+        return state
+    return replace(
+        state,
+        section=cut.at[0],
+        slug=cut.at[1],
+        done=cut.done,
+        failed=cut.failed,
+        traceable=cut.traceable,
+        started=time.monotonic() - sum(cut.seconds.values()),
+        message=cut.said,
+    )
 
 
 def newest(sections: Sequence[int]) -> Record | None:

@@ -218,7 +218,7 @@ class SectionOutline:
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """Anything that happened in a talk. kind: outline, outcome, move, vote, worker, joined."""
+    """Anything that happened. kind: outline, outcome, move, vote, worker, joined, left."""
 
     kind: str
     at: str = ""

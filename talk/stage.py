@@ -523,7 +523,11 @@ COMMANDS: dict[str, Callable[[State, Address], Result]] = {
     "trace-variant": lambda state, _: _looked(state, variant=state.variant + 1),
     "trace-target": lambda state, _: _looked(state, target=state.target + 1),
     "trace-whole": lambda state, _: _looked(replace(state, scroll=0), whole=not state.whole),
-    "quit": lambda state, _: (replace(state, over=True), (Leave(),)),
+    # Kept, so that a talk which was cut off is known from one that was left.
+    "quit": lambda state, _: (
+        replace(state, over=True),
+        (Keep(record.Event(kind="left")), Leave()),
+    ),
     "scroll-down": lambda state, _: _scrolled(state, state.scroll + 1),
     "scroll-up": lambda state, _: _scrolled(state, state.scroll - 1),
     "scroll-top": lambda state, _: _scrolled(state, 0),
