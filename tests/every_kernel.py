@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from demos.kernels.attention import attention
 from demos.kernels.bias_gelu import (
     bias_gelu,
     bias_gelu_tanh,
@@ -13,6 +14,7 @@ from demos.kernels.bias_gelu import (
 )
 from demos.kernels.elementwise import add_relu, add_then_relu, multiply_add, multiply_then_add
 from demos.kernels.layer_norm import layer_norm
+from demos.kernels.layer_norm_backward import layer_norm_backward, layer_norm_forward
 from demos.kernels.matmul import (
     CONFIGS,
     matmul_fp32_tile,
@@ -29,6 +31,10 @@ from tests.wrong_adds import no_mask
 
 def vectors(n):
     return torch.randn(n), torch.randn(n)
+
+
+def three_vectors(n):
+    return *vectors(n), torch.randn(n)
 
 
 def every_kernel(x, y):
@@ -79,3 +85,19 @@ def every_configuration(a, b):
     for config in CONFIGS:
         matmul_grouped(a, b, **config)
     matmul_fp32_tile(a, b)
+
+
+def every_challenge(short, long):
+    """LayerNorm that can be trained, on either path, and attention."""
+    for x in (short, long):
+        _, mean, inverse = layer_norm_forward(x, x[0], x[0])
+        layer_norm_backward(x, x, x[0], mean, inverse)
+    causal_attention(*heads_of(width=128))
+
+
+def heads_of(width):
+    return tuple(torch.randn(1, 2, 1024, width, dtype=torch.bfloat16) for _ in range(3))
+
+
+def causal_attention(q, k, v, **config):
+    attention(q, k, v, True, **config)

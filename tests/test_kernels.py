@@ -212,11 +212,13 @@ LAUNCHERS = {
     "every_kernel": ("vectors", {"n": 2**20}),
     "every_row_kernel": ("rows", {"n": 4096}),
     "every_product": ("two_matrices", {"n": 4096}),
+    "every_challenge": ("rows", {"n": 4096}),
 }
+ALONE = {"multiply_add": ("three_vectors", {"n": 2**20})}
 
 
 def lower(launcher, targets):
-    inputs, size = LAUNCHERS.get(launcher, LAUNCHERS["every_product"])
+    inputs, size = {**LAUNCHERS, **ALONE}.get(launcher, LAUNCHERS["every_product"])
     return lower_apart(
         Request(
             module="tests.every_kernel",
@@ -266,7 +268,7 @@ def offsets(lowering):
 # One element a program: a grid has fewer than 2^31. A chain's offsets are single ones.
 NO_BLOCKS = ("add_naive_kernel", "nothing_kernel", "chain_kernel")
 # Columns, and steps along k within a tile: always fewer than 2^31.
-WITHIN_A_ROW = ("layer_norm", "matmul", "softmax")
+WITHIN_A_ROW = ("attention", "layer_norm", "matmul", "softmax")
 
 
 def test_offsets_are_safe_beyond_2_31_elements(lowered):  # case K1
@@ -286,11 +288,13 @@ def test_a_block_is_loaded_in_vectors(lowered, kernel):
     assert {"ld.global.v4.b32", "st.global.v4.b32"} <= found.counts["ptx"].keys()
 
 
-def test_a_fused_multiply_add_is_one_instruction(lowered):
-    found = next(
-        one for one in lowered if (one.kernel, one.target) == ("multiply_add_kernel", "sm_90")
-    )
-    assert found.counts["ptx"]["fma.rn.f32"] == 4  # one for each element of a lane
+def test_a_fused_multiply_add_is_one_instruction():
+    targets = tuple(target for target in EVERY_TARGET if target.startswith("sm_"))
+    found = lower("multiply_add", targets)
+    assert [one.target for one in found] == list(targets)
+    for one in found:  # one for each element of a lane
+        assert one.counts["ptx"]["fma.rn.f32"] == 4, one.target
+        assert not {"mul.f32", "add.f32", "mul.rn.f32", "add.rn.f32"} & one.counts["ptx"].keys()
 
 
 BEYOND = """
