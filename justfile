@@ -75,6 +75,11 @@ cheatsheet *options: _light
 quiz *options: _light
     @{{ python }} -m talk quiz "$@"
 
+# bring an exercise to my/ and grade it: just exercise 1 --watch
+[unix]
+exercise *which: _full
+    @{{ python }} -m talk exercise "$@"
+
 # write a Jupyter notebook of a section or an exercise to my/: just notebook 5
 [unix]
 notebook *which: _notebook
@@ -170,6 +175,11 @@ cheatsheet *options: _light
 [windows]
 quiz *options: _light
     @{{ python }} -m talk quiz {{ options }} #
+
+# bring an exercise to my/; kernels are graded on Linux
+[windows]
+exercise *which: _light
+    @{{ python }} -m talk exercise {{ which }} #
 
 # write a Jupyter notebook of a section or an exercise to my/
 [windows]

@@ -78,6 +78,15 @@ def parser() -> argparse.ArgumentParser:
     quiz.add_argument("--auto", action="store_true", help="every question with its answer")
     quiz.set_defaults(run=run_quiz)
 
+    exercise = commands.add_parser("exercise", help="an exercise of your own, graded")
+    exercise.add_argument("which", nargs="?", default="", help="a number or a name")
+    doing = exercise.add_mutually_exclusive_group()
+    doing.add_argument("--watch", action="store_true", help="grade at each save")
+    doing.add_argument("--hint", action="store_true", help="the next of three")
+    doing.add_argument("--solution", action="store_true", help="after an attempt")
+    doing.add_argument("--reset", action="store_true", help="begin anew; yours is kept")
+    exercise.set_defaults(run=run_exercise)
+
     notebook = commands.add_parser("notebook", help="a section or an exercise for Jupyter")
     notebook.add_argument("which", nargs="?", default="", help="a number, a name, or 'all'")
     notebook.set_defaults(run=run_notebook)
@@ -147,6 +156,22 @@ def run_quiz(options: argparse.Namespace) -> int:
 
     sections = [number for text in options.section or ["all"] for number in numbers(text)]
     return quiz.run(sections, every=options.all, auto=options.auto or not can_ask())
+
+
+def run_exercise(options: argparse.Namespace) -> int:
+    from talk.attend.exercise import Desk, chosen, lessons, listed
+
+    known, desk = lessons(), Desk()
+    if not options.which:
+        for line in listed(known, desk.folder):
+            desk.say(line)
+        return 0
+    lesson = chosen(options.which, known)
+    for name in ("watch", "hint", "solution", "reset"):
+        if getattr(options, name):
+            code: int = getattr(desk, name)(lesson)
+            return code
+    return desk.run(lesson)
 
 
 def run_notebook(options: argparse.Namespace) -> int:

@@ -92,6 +92,7 @@ LESSONS = (
         entry="weigh",
         kernels=("weigh_kernel",),
         case="demos.cases.exercises:STRIDED",
+        slips="demos.cases.slips:STRIDED",
         sizes=({"name": "48 rows of 70 columns", "rows": 48, "cols": 70},),
         coalesced=True,
         hints=(
@@ -138,6 +139,7 @@ LESSONS = (
         entry="softmax",
         kernels=("softmax_kernel",),
         case="demos.cases.exercises:SOFTMAX",
+        slips="demos.cases.slips:SOFTMAX",
         sizes=(
             {
                 "name": "5 rows of 33 columns: no power of two",
@@ -203,6 +205,7 @@ LESSONS = (
         entry="layer_norm",
         kernels=("slope_kernel", "sums_kernel"),
         case="demos.cases.exercises:LAYER_NORM",
+        slips="demos.cases.slips:LAYER_NORM",
         sizes=(
             {
                 "name": "5 rows of 40 columns: no power of two",
@@ -229,6 +232,7 @@ LESSONS = (
         entry="attention",
         kernels=("attention_kernel",),
         case="demos.cases.exercises:ATTENTION",
+        slips="demos.cases.slips:ATTENTION",
         sizes=(
             {
                 "name": "70 queries of 70 keys: no multiple of a tile",

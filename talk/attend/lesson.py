@@ -35,7 +35,9 @@ class Lesson:
     in_flight: a program must have its part of bandwidth × latency under way, which is that over
         the multiprocessors: bytes it loads before it waits, at a store.
     coalesced: neighbouring lanes must share their 32-byte sectors.
-    instruction: must be in the PTX. hints: where to look, what is missing, almost the line.
+    instruction: must be in the PTX. slips: "module:NAME" of mistakes, by cause, as functions of
+        the same inputs: where the result is theirs, that is the cause.
+    hints: where to look, what is missing, almost the line.
     """
 
     number: int
@@ -53,6 +55,7 @@ class Lesson:
     in_flight: bool = False
     coalesced: bool = False
     instruction: str = ""
+    slips: str = ""
     hints: tuple[str, str, str]
     rungs: tuple[str, ...] = RUNGS
 

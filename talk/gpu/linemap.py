@@ -134,7 +134,7 @@ MNEMONIC = {
 
 _LOC = re.compile(r"\s*\.loc\s+(\d+) (\d+) (\d+)(.*)")
 _INLINED = re.compile(r"inlined_at (\d+) (\d+) (\d+)")
-_HOP = re.compile(r"([^\s/:@\[]+):(\d+):\d+")
+_HOP = re.compile(r"([^\s/:@\[]+):(\d+)(?::\d+)?")  # merged code has line 0 and no column
 _ASM_BEGINS = re.compile(r".*(?:begin inline asm|#ASMSTART)")
 _ASM_ENDS = re.compile(r".*(?:end inline asm|#ASMEND)")
 _DEBUG_ONLY = re.compile(r"\s*\.(?:loc|file|cfi_\w+)\b|\$L__(?:tmp|func_)\w+:|\.L(?:tmp|func_)\w+:")

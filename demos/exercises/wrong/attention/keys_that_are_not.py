@@ -1,4 +1,4 @@
-"""cause: no mask"""
+"""cause: padding in the reduction"""
 
 import torch
 import triton
