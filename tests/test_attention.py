@@ -344,8 +344,8 @@ torch.manual_seed(0)
 def make(b, h, m, n, d, dtype):
     return (torch.randn(b, h, s, d, device="cuda", dtype=dtype) for s in (m, n, n))
 for dtype, near in ((torch.bfloat16, 2e-2), (torch.float16, 3e-3), (torch.float32, 1e-5)):
-    for width in (16, 32, 40, 64, 80, 96, 128, 256):
-        for m, n in ((1, 1), (129, 129), (333, 1000), (1000, 333)):
+    for width in (16, 40, 64, 128, 256):
+        for m, n in ((129, 129), (333, 1000), (1000, 333)):  # compiled once: none is a multiple
             for causal in (False, True):
                 q, k, v = make(2, 3, m, n, width, dtype)
                 want = torch_attention(q.double(), k.double(), v.double(), causal)

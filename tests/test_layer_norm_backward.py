@@ -356,8 +356,8 @@ def both(rows, cols, dtype):
     assert all(map(torch.equal, first, again))
     return (got, *first), (want, *torch.autograd.grad(want, theirs, grad.double()))
 for dtype, near in ((torch.bfloat16, 1e-2), (torch.float16, 2e-3), (torch.float32, 1e-5)):
-    for cols in (1, 7, 129, 1000, 1024, 4096, 8192, 8193, 16384, 40000, 65536):
-        for rows in (1, 5, 2000):
+    for cols in (1, 129, 1024, 4096, 8193, 16384, 65536):
+        for rows in (5, 2001):  # compiled once: neither is a multiple of 16
             for got, want in zip(*both(rows, cols, dtype)):
                 size = near * max(1.0, float(want.abs().mean()))
                 torch.testing.assert_close(got.double(), want, rtol=near, atol=size)

@@ -81,6 +81,8 @@ def tested(device: str) -> str:
     triton = imported("triton")
     if isinstance(triton, Failure):
         return f"Triton cannot be imported: {triton.reason}"
+    if device == "cpu":
+        importlib.import_module("talk.gpu.loops").mend()
     selftest = imported("talk.gpu.selftest")
     if isinstance(selftest, Failure):
         return selftest.reason

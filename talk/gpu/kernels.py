@@ -84,7 +84,7 @@ def column_sums_kernel(out_ptr, x_ptr, rows, cols, BLOCK: tl.constexpr):
     inside = col < cols
     total = tl.zeros((BLOCK,), dtype=tl.float32)
 
-    # A loop over a run-time value is what Triton 3.6 cannot interpret beside NumPy 2.4.
+    # A loop over a run-time value: see loops.py.
     for row in range(rows):
         total += tl.load(x_ptr + row * cols + col, inside, other=0.0)
 

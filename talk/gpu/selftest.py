@@ -9,7 +9,6 @@ import sysconfig
 from pathlib import Path
 
 import torch
-import triton
 
 from talk.errors import TalkError
 from talk.gpu.kernels import column_sums_kernel
@@ -42,9 +41,4 @@ def explained(failure: Failure) -> str:
         return f"Python.h is missing, which Triton needs to launch: install python{version}-dev"
     if "libcuda.so" in said:
         return "libcuda.so is missing: install the NVIDIA driver"
-    if "0-dimensional arrays" in said:
-        return (
-            f"Triton {triton.__version__} cannot interpret loops beside NumPy 2.4: "
-            "install triton 3.7 or newer, or numpy<2.4"
-        )
     return failure.reason
