@@ -10,3 +10,6 @@ ORDER = (
     "s7_first_kernel",
     "s8_fusion",
 )
+
+AFTER = ("s9_challenges",)
+"""Recorded, walked and replayed like a section, and no part of the talk."""

@@ -117,7 +117,9 @@ def built(output: str, choice: Choice, other: Record | None = None) -> Deck:
 
 def told(output: str, choice: Choice, made: Deck) -> list[str]:
     """What is stale, missing, or on no slide; a cheat sheet leaves out most, and rightly."""
-    left_out = made.found.left_out(choice.record.outlines) if output != "cheatsheet" else []
+    from slides.press import of_the_talk
+
+    left_out = made.found.left_out(of_the_talk(choice.record)) if output != "cheatsheet" else []
     return [*made.found.troubles(), *(f"note: {step}" for step in left_out)]
 
 

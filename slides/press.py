@@ -20,7 +20,7 @@ from talk import source
 from talk.errors import TalkError
 from talk.outcome import Code
 from talk.reading import Reading
-from talk.record import Record
+from talk.record import Record, SectionOutline
 
 PARTS = ("parts.html.j2", "diagrams/parts.svg.j2", "beside.html.j2", "plots.html.j2")
 """Macros that draw what the words of a template looked up."""
@@ -110,8 +110,14 @@ def vocabularies(
 
 def plan(record: Record, templates: Path) -> list[tuple[str, dict[str, Any]]]:
     """The templates in running order, with what each is about."""
-    sections = [(of_section(o.number, templates), {"outline": o}) for o in record.outlines]
+    sections = [(of_section(o.number, templates), {"outline": o}) for o in of_the_talk(record)]
     return [("title.html.j2", {}), *sections, ("wrap_up.html.j2", {})]
+
+
+def of_the_talk(record: Record) -> list[SectionOutline]:
+    """Without what comes after it."""
+    later = {f"demos.{name}" for name in source.after()}
+    return [outline for outline in record.outlines if outline.module not in later]
 
 
 def of_section(number: int, templates: Path) -> str:

@@ -128,7 +128,7 @@ def run_replay(options: argparse.Namespace) -> int:
 def run_record(options: argparse.Namespace) -> int:
     from talk import opening
 
-    wanted = [number for text in options.sections for number in numbers(text)] or numbers("all")
+    wanted = [number for text in options.sections for number in numbers(text)] or everything()
     talk = opening.demo(wanted, quick=options.quick, commit=options.commit, new=True)
     return show(talk, auto=True)
 
@@ -189,7 +189,7 @@ def run_list(options: argparse.Namespace) -> int:
     from talk.source import order, section_module
 
     known = {outline.number: outline for outline in outlines()}
-    for number in numbers("all"):
+    for number in everything():
         outline = known.get(number)
         title = outline.title if outline else section_module(number)
         minutes = f"{outline.minutes:>3} min" if outline else "   – min"
@@ -223,6 +223,13 @@ def numbers(text: str) -> list[int]:
         )
     section_module(int(text))
     return [int(text)]
+
+
+def everything() -> list[int]:
+    """The sections, and what comes after the talk."""
+    from talk.source import after, number_of, order
+
+    return [number_of(name) for name in order() + after()]
 
 
 def show(talk: Talk, *, auto: bool) -> int:

@@ -41,16 +41,28 @@ class Module:
 
 def order(root: Path = ROOT) -> tuple[str, ...]:
     """The section modules in running order, as `demos/__init__.py` lists them."""
-    module = parse(root, "demos")
-    node = module.definitions.get("ORDER") if module else None
-    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+    found = _listed("ORDER", root)
+    if not found:
         raise TalkError("demos/__init__.py has no ORDER.", hint="list the section modules in it")
+    return found
+
+
+def after(root: Path = ROOT) -> tuple[str, ...]:
+    """Modules like a section that are no part of the talk."""
+    return _listed("AFTER", root)
+
+
+def _listed(name: str, root: Path) -> tuple[str, ...]:
+    module = parse(root, "demos")
+    node = module.definitions.get(name) if module else None
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+        return ()
     return tuple(ast.literal_eval(node.value))
 
 
 def section_module(number: int, root: Path = ROOT) -> str:
     """The name of a section's module. Raises TalkError for an unknown number."""
-    known = {number_of(name): name for name in order(root)}
+    known = {number_of(name): name for name in order(root) + after(root)}
     if number not in known:
         raise TalkError(
             f"no section {number}. Sections: {', '.join(str(n) for n in sorted(known))}.",

@@ -25,12 +25,12 @@ from tests.worlds import World
 with interpreting():
     SECTIONS = {
         source.number_of(name): importlib.import_module(f"demos.{name}").SECTION
-        for name in source.order()
+        for name in source.order() + source.after()
     }
     from demos import s1_warm_up, s5_memory_wall
 
-MINUTES = {1: 12, 2: 15, 3: 15, 4: 15, 5: 15, 6: 18, 7: 15, 8: 15}
-"""As the workshop is planned: 120 in all."""
+MINUTES = {1: 12, 2: 15, 3: 15, 4: 15, 5: 15, 6: 18, 7: 15, 8: 15, 9: 20}
+"""As the workshop is planned: 120 in all, and challenges for who stays."""
 
 STEPS = {f"{n}/{step.slug}": step for n, section in SECTIONS.items() for _, step in section.steps()}
 MEASURED = {name: step for name, step in STEPS.items() if isinstance(step, Measure)}

@@ -1,21 +1,27 @@
 """What the challenges compute beyond the talk's own cases: LayerNorm's backward, and attention.
 
-The third challenge, a multiply-add in one instruction, is `demos.cases.vectors.MULTIPLY_ADD`;
-LayerNorm's forward is `demos.cases.rows.LAYER_NORM`.
+The third challenge, a multiply-add in one instruction, is `demos.cases.vectors.MULTIPLY_ADD`.
 """
 
 from dataclasses import replace
 
 import torch
 
-from demos.cases.rows import weighted
+from demos.cases.rows import LAYER_NORM, weighted
 from demos.cases.vectors import MULTIPLY_ADD
 from demos.kernels.attention import torch_attention
 from demos.kernels.layer_norm import EPSILON
 from demos.kernels.layer_norm_backward import torch_layer_norm_backward
 from talk import Case
 
-__all__ = ["ATTENTION", "CAUSAL_ATTENTION", "LAYER_NORM_BACKWARD", "MULTIPLY_ADD"]
+__all__ = [
+    "ATTENTION",
+    "CAUSAL_ATTENTION",
+    "FEW_HEADS",
+    "LAYER_NORM_BACKWARD",
+    "LAYER_NORM_FORWARD",
+    "MULTIPLY_ADD",
+]
 
 
 def slopes(rows, cols):
@@ -42,12 +48,16 @@ def hard_slopes():
     yield "one slope for all, as of a sum", with_slope(x, torch.ones(1, 1).expand(5, 70))
 
 
+# 2^27 elements: 256 MiB each of x, its slope and the slope of out.
+SIZE = {"rows": 2**15, "cols": 2**12}
+
+LAYER_NORM_FORWARD = replace(LAYER_NORM, name="LayerNorm's forward", size=SIZE)
+
 LAYER_NORM_BACKWARD = Case(
     name="LayerNorm's backward",
     inputs=slopes,
     reference=torch_layer_norm_backward,
-    # 2^27 elements: 256 MiB each of x, its slope and the slope of out.
-    size={"rows": 2**15, "cols": 2**12},
+    size=SIZE,
     small={"rows": 5, "cols": 33},
     # x, grad and what the forward kept; dx, dweight and dbias.
     bytes_moved=lambda grad, x, weight, mean, inverse: (
@@ -107,6 +117,9 @@ ATTENTION = Case(
     # In float64 its scores alone would take 8 GiB.
     wide="float32",
 )
+
+# By parts its scores take half a GiB, several times over.
+FEW_HEADS = replace(ATTENTION, size={**ATTENTION.size, "batch": 1})
 
 CAUSAL_ATTENTION = replace(
     ATTENTION,

@@ -1,6 +1,8 @@
 """Flash Attention, forward: softmax(q · kᵀ · scale) · v, and never the whole matrix of scores.
 
 torch_attention     the reference: PyTorch's own, by whichever of its kernels it picks
+flash_attention     PyTorch's, by the kernel of Dao and others
+cudnn_attention     PyTorch's, by NVIDIA's library
 attention_by_parts  PyTorch operations one by one, with queries × keys scores in memory
 attention           one kernel: a tile of scores at a time, which never leaves the chip
 attention_and_lse   the same, with the logarithm of every row's sum: what a backward needs
@@ -33,10 +35,21 @@ import math
 import torch
 import triton
 import triton.language as tl
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 
 def torch_attention(q, k, v, causal=False, scale=None):
     return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale)
+
+
+def flash_attention(q, k, v, causal=False):
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        return torch_attention(q, k, v, causal)
+
+
+def cudnn_attention(q, k, v, causal=False):
+    with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+        return torch_attention(q, k, v, causal)
 
 
 def attention_by_parts(q, k, v, causal=False, scale=None):
@@ -54,16 +67,21 @@ def scale_of(q, scale):
 
 
 @triton.jit
+def places(ptr, row, stride, BLOCK_D: tl.constexpr):
+    """Where the elements of some rows of a matrix are."""
+    d = tl.arange(0, BLOCK_D)[None, :]
+    return ptr + row.to(tl.int64)[:, None] * stride + d
+
+
+@triton.jit
 def tile_of(
-    ptr, row, rows, stride,
+    at, row, rows,
     WIDTH: tl.constexpr, BLOCK_D: tl.constexpr, MASKED: tl.constexpr,
 ):  # fmt: skip
-    """Rows of a matrix; what lies beyond its edges is 0."""
-    d = tl.arange(0, BLOCK_D)[None, :]
-    at = ptr + row.to(tl.int64)[:, None] * stride + d
+    """What is there; beyond the edges of the matrix, 0."""
     if MASKED or WIDTH < BLOCK_D:
-        inside = (row < rows)[:, None] & (d < WIDTH)
-        return tl.load(at, inside, other=0.0)
+        inside = tl.arange(0, BLOCK_D)[None, :] < WIDTH
+        return tl.load(at, (row < rows)[:, None] & inside, other=0.0)
     else:
         return tl.load(at)
 
@@ -92,6 +110,18 @@ def keys_of(
 
 
 @triton.jit
+def take_in(top, total, sums, scores, v, scale):
+    before, top = top, tl.maximum(top, tl.max(scores, 1) * scale)
+    raised = tl.exp2(scores * scale - top[:, None])
+    shrink = tl.exp2(before - top)
+
+    total = total * shrink + tl.sum(raised, 1)
+    sums, raised = sums * shrink[:, None], raised.to(v.dtype)
+    sums = tl.dot(raised, v, sums, input_precision="ieee")
+    return top, total, sums
+
+
+@triton.jit
 def attend(
     top, total, sums, q, k_ptr, v_ptr, k_row, v_row, m, row, keys,
     scale, MASKED: tl.constexpr, CAUSAL: tl.constexpr,
@@ -99,21 +129,18 @@ def attend(
     BLOCK_N: tl.constexpr, BLOCK_D: tl.constexpr,
 ):  # fmt: skip
     begin, end = keys_of(m, keys, MASKED, CAUSAL, BLOCK_M, BLOCK_N)
+    n, step = tl.arange(0, BLOCK_N), tl.cast(BLOCK_N, tl.int64)
+    k_at = places(k_ptr, begin + n, k_row, BLOCK_D)
+    v_at = places(v_ptr, begin + n, v_row, BLOCK_D)
     for first in range(begin, end, BLOCK_N):
-        key = first + tl.arange(0, BLOCK_N)
-        k = tile_of(k_ptr, key, keys, k_row, WIDTH, BLOCK_D, MASKED)
+        k = tile_of(k_at, first + n, keys, WIDTH, BLOCK_D, MASKED)
         scores = tl.dot(q, tl.trans(k), input_precision="ieee")
         if MASKED:
-            scores = seen_of(scores, row, key, keys, CAUSAL)
+            scores = seen_of(scores, row, first + n, keys, CAUSAL)
 
-        before, top = top, tl.maximum(top, tl.max(scores, 1) * scale)
-        raised = tl.exp2(scores * scale - top[:, None])
-        shrink = tl.exp2(before - top)
-        total = total * shrink + tl.sum(raised, 1)
-
-        v = tile_of(v_ptr, key, keys, v_row, WIDTH, BLOCK_D, MASKED)
-        sums, raised = sums * shrink[:, None], raised.to(v.dtype)
-        sums = tl.dot(raised, v, sums, input_precision="ieee")
+        v = tile_of(v_at, first + n, keys, WIDTH, BLOCK_D, MASKED)
+        top, total, sums = take_in(top, total, sums, scores, v, scale)
+        k_at, v_at = k_at + step * k_row, v_at + step * v_row
     return top, total, sums
 
 
@@ -150,14 +177,14 @@ def attention_kernel(
     k_ptr += batch * k_batch + head * k_head
     v_ptr += batch * v_batch + head * v_head
     q_ptr += batch * q_batch + head * q_head
-    q = tile_of(q_ptr, row, queries, q_row, WIDTH, BLOCK_D, True)
+    q_at = places(q_ptr, row, q_row, BLOCK_D)
+    q = tile_of(q_at, row, queries, WIDTH, BLOCK_D, True)
 
     top, total, sums = nothing_seen(BLOCK_M, BLOCK_D)
     for MASKED in tl.static_range(2):
         top, total, sums = attend(top, total, sums, q, k_ptr, v_ptr,
             k_row, v_row, m, row, keys, scale, MASKED, CAUSAL, WIDTH,
             BLOCK_M, BLOCK_N, BLOCK_D)  # fmt: skip
-
     finish(out_ptr, lse_ptr, top, total, sums, row, queries, out_row,
            WIDTH, BLOCK_D)  # fmt: skip
 
@@ -190,17 +217,18 @@ CONFIGS = tuple(
     config(m, n, warps, stages)
     for m, warps in ((64, 4), (128, 4), (128, 8))
     for n in (32, 64, 128)
-    for stages in (2, 3, 4)
+    for stages in (2, 3)
 )
 """What tuning tries. Four warps with 128 queries of 128 spill registers, from 64 keys on a lot."""
 
-# Two groups of four warps with 64 queries each, as Hopper's matrix instructions want them.
+# Measured at 4,096 queries and keys. Two programs of 112 KiB and less share a multiprocessor: one
+# takes exponentials while the other multiplies. Rows of 256 leave no room for a second.
 LARGE = {
-    16: config(128, 128, 8, 3),
-    32: config(128, 128, 8, 3),
-    64: config(128, 128, 8, 3),
-    128: config(128, 128, 8, 3),
-    256: config(128, 32, 8, 2),
+    16: config(64, 64, 4, 3),
+    32: config(64, 64, 4, 3),
+    64: config(64, 64, 4, 3),
+    128: config(64, 64, 4, 3),
+    256: config(128, 64, 8, 2),
 }
 """By padded width, for 200 KiB of shared memory a program and more."""
 
