@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from demos.cases.challenges import (
     ATTENTION,
+    BESIDE_LIBRARIES,
     CAUSAL_ATTENTION,
     FEW_HEADS,
     LAYER_NORM_BACKWARD,
@@ -153,7 +154,7 @@ SECTION = Section(
         Measure(
             "attention",
             "Attention in one kernel, beside PyTorch's",
-            ATTENTION,
+            BESIDE_LIBRARIES,
             {"flash": flash_attention, "cuDNN": cudnn_attention, "triton": attention},
             gpu_only=("flash", "cuDNN"),
             show=(take_in, attend, attention_kernel),

@@ -15,7 +15,7 @@ import torch
 from talk.gpu.check import expect, judge
 from talk.gpu.measure import Bench
 from talk.gpu.perform import Stand, perform
-from talk.gpu.timer import GpuTimer, HotTimer
+from talk.gpu.timer import GpuTimer, HotTimer, overwritings
 from talk.outcome import Outcome
 from talk.section import Benchmark, Case, Measure, Sweep, Tune
 from tests.test_measure import ADD, Clock
@@ -242,12 +242,36 @@ def test_a_call_shorter_than_its_queueing_is_timed_without_it(
     device = Device()
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "torch", device)  # type: ignore[arg-type]
-        cold = GpuTimer(None)
+        cold = GpuTimer(None, lambda: device.host / 1e3)
     timer = {"device": cold, "hot": HotTimer(cold)}[kind]
     # As on an H200: 5 µs on the device, 70 µs through Python.
     taken = timer.samples(lambda: device.queue(0.07, 0.005), 60)
     assert taken == pytest.approx([0.005] * 60)
     assert device.overwritten >= 60
+
+
+@pytest.mark.parametrize("kind", ["device", "hot"])
+def test_a_call_that_the_host_queues_for_long_is_waited_for(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = Device()
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "torch", device)  # type: ignore[arg-type]
+        cold = GpuTimer(None, lambda: device.host / 1e3)
+    timer = {"device": cold, "hot": HotTimer(cold)}[kind]
+
+    def call() -> None:
+        for _ in range(5):  # of a backward: allocations, and two kernels
+            device.queue(0.08, 0.0)
+        device.queue(0.0, 0.21)
+
+    first = timer.samples(call, 1)
+    assert first[0] > 0.25, "too short an overwriting: without more of them, this would be kept"
+    assert timer.samples(call, 20) == pytest.approx([0.21] * 20)
+
+
+def test_a_call_that_waits_for_the_device_is_not_waited_for_without_end() -> None:
+    assert overwritings(1.0, 120e-6) == 10 and overwritings(0.0, 120e-6) == 1
 
 
 def product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -16,6 +16,7 @@ from talk import Case
 
 __all__ = [
     "ATTENTION",
+    "BESIDE_LIBRARIES",
     "CAUSAL_ATTENTION",
     "FEW_HEADS",
     "LAYER_NORM_BACKWARD",
@@ -118,12 +119,24 @@ ATTENTION = Case(
     wide="float32",
 )
 
-# By parts its scores take half a GiB, several times over.
-FEW_HEADS = replace(ATTENTION, size={**ATTENTION.size, "batch": 1})
+TAKEN = ("129 queries and keys, causal", "one query")
+
+
+def hard_for_libraries():
+    """What PyTorch's own kernels take as well."""
+    yield from ((name, given) for name, given in hard_heads() if name in TAKEN)
+
+
+BESIDE_LIBRARIES = replace(ATTENTION, hard=hard_for_libraries)
 
 CAUSAL_ATTENTION = replace(
-    ATTENTION,
+    BESIDE_LIBRARIES,
     name="causal attention",
     size={**ATTENTION.size, "causal": 1},
     small={**ATTENTION.small, "causal": 1},
+    # The first rows see few keys: they are larger than the mean of all, and so are their errors.
+    relative=0.06,
 )
+
+# By parts its scores take half a GiB, several times over, and are rounded to bfloat16.
+FEW_HEADS = replace(ATTENTION, size={**ATTENTION.size, "batch": 1}, relative=0.1)
