@@ -30,6 +30,11 @@ demo *section: _full
 replay *section: _light
     @{{ python }} -m talk replay "$@"
 
+# walk the talk against the clock, its minutes kept: just rehearse 5
+[unix]
+rehearse *section: _full
+    @{{ python }} -m talk rehearse "$@"
+
 # run sections without a stop and write what they measure to results/
 [unix]
 record *sections: _full
@@ -145,6 +150,11 @@ demo *section: _full
 [windows]
 replay *section: _light
     @{{ python }} -m talk replay {{ section }} #
+
+# walk the talk against the clock, its minutes kept: just rehearse 5
+[windows]
+rehearse *section: _light
+    @{{ python }} -m talk rehearse {{ section }} #
 
 # hold two records against each other, row by row
 [windows]

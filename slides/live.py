@@ -19,6 +19,7 @@ from talk.pace import Spent, pace
 from talk.reading import Reading
 from talk.record import Event, Record
 from talk.runner import Talk
+from talk.skipping import said, skippable
 
 UNASKED = ("predict", "show", "collect", "now-you")
 """Kinds of steps that a presenter need not run: a question is asked when it comes up."""
@@ -227,7 +228,8 @@ class Live:
             for p in found.parts
         ]
         planned = sum(part.planned for part in found.parts)
-        self._tell("pace", {**told, "planned": planned, "parts": parts})
+        skip = said(skippable(state.sections, state.address, -found.ahead), -found.ahead)
+        self._tell("pace", {**told, "planned": planned, "parts": parts, "skip": skip})
 
     def _tell(self, kind: str, data: object) -> None:
         if self._told.get(kind) != data:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from talk.runner import Talk
 
 
+INTERRUPTED = 130
+"""What a shell makes of SIGINT: 128 and its number."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0, 1 when a step failed, 2 for bad input."""
     options = parser().parse_args(arguments)
@@ -36,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"talk: cannot write what there is to say: {error.strerror}.", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
 
 
 def parser() -> argparse.ArgumentParser:
@@ -61,6 +65,13 @@ def parser() -> argparse.ArgumentParser:
     record.add_argument("sections", nargs="*", help="numbers; all when none is given")
     add_measuring(record)
     record.set_defaults(run=run_record)
+
+    rehearse = commands.add_parser("rehearse", help="walk the talk against the clock")
+    rehearse.add_argument("section", nargs="?", default="all", help="a number; all by default")
+    rehearse.add_argument("--report", action="store_true", help="the last one, and no other walk")
+    rehearse.add_argument("--recorded", action="store_true", help="no step runs, GPU or not")
+    rehearse.add_argument("--quick", action="store_true", help="fewer samples, marked as such")
+    rehearse.set_defaults(run=run_rehearse)
 
     keep = commands.add_parser("keep", help="promote the newest complete live record")
     keep.add_argument("--record", type=Path, metavar="DIR", help="a talk's folder")
@@ -131,6 +142,53 @@ def run_record(options: argparse.Namespace) -> int:
     wanted = [number for text in options.sections for number in numbers(text)] or everything()
     talk = opening.demo(wanted, quick=options.quick, commit=options.commit, new=True)
     return show(talk, auto=True)
+
+
+def run_rehearse(options: argparse.Namespace) -> int:
+    from talk import rehearsal
+    from talk.terminal import rehearsed
+
+    wanted, code = numbers(options.section), 0
+    if not options.report:
+        code = rehearse(rehearsal.opened(wanted, recorded=options.recorded, quick=options.quick))
+        if code not in (0, INTERRUPTED):
+            return code
+    rehearsed.write(rehearsal.compared(rehearsal.kept(), wanted))
+    return code
+
+
+def rehearse(talk: Talk) -> int:
+    """Walk it, and keep what each step takes. Raises TalkError where no key can be pressed."""
+    from talk.rehearsal import Rehearsing
+
+    if not can_ask():
+        talk.close()
+        raise TalkError(
+            "a rehearsal needs a terminal, to be told when to go on.",
+            hint="'just rehearse --report' prints the last one anywhere",
+        )
+    counted = Rehearsing()
+    talk.watch(counted)
+    code = walked(talk)
+    counted.close(left=code == 0)
+    if counted.trouble:
+        raise TalkError(counted.trouble)
+    return code
+
+
+def walked(talk: Talk) -> int:
+    """Key by key: full screen, or line by line where none can be drawn."""
+    from talk.terminal.by_line import walk
+    from talk.terminal.medium import medium_of
+
+    if can_draw() and medium_of(os.environ, sys.stdout, tty=True).colours is not None:
+        return show(talk, auto=False)
+    try:
+        return walk(talk)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        talk.close()
 
 
 def run_keep(options: argparse.Namespace) -> int:

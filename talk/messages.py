@@ -40,6 +40,7 @@ class Report:
     outlined: stage.Outlined | None = None
     progressed: stage.Progressed | None = None
     arrived: stage.Arrived | None = None
+    improvised: stage.Improvised | None = None
     said: stage.Said | None = None
     broken: str = ""
     shut: bool = False

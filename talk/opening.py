@@ -20,9 +20,17 @@ from talk.source import section_module
 
 
 def demo(
-    sections: Sequence[int], *, quick: bool = False, commit: str | None = None, new: bool = False
+    sections: Sequence[int],
+    *,
+    quick: bool = False,
+    commit: str | None = None,
+    new: bool = False,
+    results: Path | None = None,
 ) -> Talk:
-    """A talk on this machine; a replay, with its reason, where nothing can run."""
+    """A talk on this machine; a replay, with its reason, where nothing can run.
+
+    results: where to record; None: `runner.RESULTS`.
+    """
     known = newest_machine(runner.RESULTS)
     recording = runner.recording(known.device.name if known else "")
     reason = cannot_run()
@@ -39,7 +47,7 @@ def demo(
 
     state = first(sections, recording, newer=newest(sections))
     state = state if new else resumed(state, cut(sections))
-    return Talk(Worker(hello), state, recording, results=runner.RESULTS, new=new)
+    return Talk(Worker(hello), state, recording, results=results or runner.RESULTS, new=new)
 
 
 def replay(sections: Sequence[int], folder: Path | None = None) -> Talk:

@@ -72,19 +72,26 @@ def pace(
     outlines: Sequence[SectionOutline], seconds: Mapping[Address, float], here: Address
 ) -> Pace:
     """Planned until here, this step included as far as it was spent, against what was spent."""
-    steps = [((o.number, step.slug), planned(step)) for o in outlines for step in o.steps]
-    at = next((i for i, (address, _) in enumerate(steps) if address == here), 0)
-    spent = sum(seconds.values()) / 60
-    mine = seconds.get(here, 0.0) / 60
-    behind_us = sum(minutes for _, minutes in steps[:at])
-    now = steps[at][1] if steps else 0.0
-    after = sum(minutes for _, minutes in steps[at + 1 :])
+    plan = [((o.number, step.slug), planned(step)) for o in outlines for step in o.steps]
+    ahead, left = against(plan, seconds, here)
     return Pace(
         parts=tuple(part(outline, seconds) for outline in outlines),
-        spent=spent,
-        ahead=behind_us + min(mine, now) - spent,
-        left=after + max(0.0, now - mine),
+        spent=sum(seconds.values()) / 60,
+        ahead=ahead,
+        left=left,
     )
+
+
+def against(
+    plan: Sequence[tuple[Address, float]], seconds: Mapping[Address, float], here: Address
+) -> tuple[float, float]:
+    """Minutes ahead of a plan in minutes, and those planned for what is left of it."""
+    at = next((i for i, (address, _) in enumerate(plan) if address == here), 0)
+    spent, mine = sum(seconds.values()) / 60, seconds.get(here, 0.0) / 60
+    now = plan[at][1] if plan else 0.0
+    until = sum(minutes for _, minutes in plan[:at]) + min(mine, now)
+    after = sum(minutes for _, minutes in plan[at + 1 :])
+    return until - spent, after + max(0.0, now - mine)
 
 
 def part(outline: SectionOutline, seconds: Mapping[Address, float]) -> Part:

@@ -80,6 +80,22 @@ class Reading:
         recorded = replace(recorded, reason=reason) if recorded else None
         return tuple(shown for shown in (own, recorded) if shown)
 
+    def improvised(self, section: int, step: str) -> tuple[Shown, ...]:
+        """What this talk measured in the shell of a step, beside the step's own outcome."""
+        talk = self.talk
+        here = (e for e in (talk.events if talk else ()) if (e.section, e.step) == (section, step))
+        return tuple(
+            Shown(e.improvised, self._badge_beside(talk, e.improvised), talk.machine, e.at)
+            for e in here
+            if talk and e.improvised
+        )
+
+    def _badge_beside(self, talk: Record, outcome: Outcome) -> Badge:
+        """No text on disk stands behind it, so none can go stale."""
+        if (outcome.mode, talk.machine.mode) != ("live", "live"):
+            return Badge.SIMULATED
+        return Badge.LIVE if self.live else Badge.RECORDED
+
     def figures(self, section: int, step: str) -> Shown | None:
         """The outcome that numbers are taken from: the first with figures of its own."""
         shown = self.shown(section, step)

@@ -218,7 +218,10 @@ class SectionOutline:
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """Anything that happened. kind: outline, outcome, move, vote, worker, joined, left."""
+    """Anything that happened. kind: outline, outcome, improvised, move, vote, worker, joined, left.
+
+    improvised: measured in the shell of a step; it is none of the talk's outcomes.
+    """
 
     kind: str
     at: str = ""
@@ -226,6 +229,7 @@ class Event:
     step: str = ""
     outline: SectionOutline | None = None
     outcome: Outcome | None = None
+    improvised: Outcome | None = None
     votes: dict[str, int] = field(default_factory=dict)
     note: str = ""
 
@@ -397,11 +401,11 @@ def _no_constant(name: str) -> float:
 
 def _of_one_step(event: Event, path: Path, line: int) -> Event:
     """The event, if what it holds is of the step that it names. Raises RecordError."""
-    of = event.outcome
-    same = of is None or (of.section, of.step) == (event.section, event.step)
+    held = tuple(filter(None, (event.outcome, event.improvised)))
+    same = all((of.section, of.step) == (event.section, event.step) for of in held)
     if not same or (event.outline and event.outline.number != event.section):
         raise RecordError(f"{path} line {line}: it names another step than it holds.", hint=RESTORE)
-    if of and too_long(of):
+    if any(map(too_long, held)):
         raise RecordError(f"{path} line {line}: more rows than a step can have.", hint=RESTORE)
     return event
 

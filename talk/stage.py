@@ -179,6 +179,14 @@ class Arrived:
 
 
 @dataclass(frozen=True)
+class Improvised:
+    """Something that was measured in the shell of a step, and the words for it."""
+
+    outcome: Outcome
+    said: str = ""
+
+
+@dataclass(frozen=True)
 class Said:
     """A line for the presenter: a worker that restarts, a disk that is full."""
 
@@ -201,7 +209,19 @@ class Tick:
     now: float
 
 
-Event = Press | Command | Counted | Opened | Outlined | Progressed | Arrived | Said | Fitted | Tick
+Event = (
+    Press
+    | Command
+    | Counted
+    | Opened
+    | Outlined
+    | Progressed
+    | Arrived
+    | Improvised
+    | Said
+    | Fitted
+    | Tick
+)
 
 
 @dataclass(frozen=True)
@@ -304,6 +324,8 @@ def advance(state: State, event: Event) -> Result:
             return replace(state, progress=text, fraction=fraction), ()
         case Arrived(outcome):
             return _arrived(state, outcome)
+        case Improvised(outcome, said):
+            return replace(state, message=f"Improvised: {said}"), (Keep(beside(outcome)),)
         case Said(text):
             return replace(state, message=text), ()
         case Fitted(rows, extent, scroll):
@@ -312,6 +334,12 @@ def advance(state: State, event: Event) -> Result:
             return replace(fitted, scroll=max(0, min(scroll, fitted.most_scroll))), ()
         case Tick(now):
             return _ticked(replace(state, now=now, started=state.started or now))
+
+
+def beside(outcome: Outcome) -> record.Event:
+    """What was improvised at a step is none of the step's own outcomes."""
+    where = {"section": outcome.section, "step": outcome.step}
+    return record.Event(kind="improvised", improvised=outcome, **where)  # type: ignore[arg-type]
 
 
 def _press(state: State, key: str) -> Result:

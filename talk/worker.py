@@ -175,7 +175,8 @@ class Worker:
             case Report(broken=reason) if reason:
                 self._take_broken(reason)
             case _:
-                self._events += filter(None, (report.outlined, report.progressed, report.said))
+                plain = (report.outlined, report.progressed, report.improvised, report.said)
+                self._events += filter(None, plain)
 
     def _take_opened(self, opened: stage.Opened) -> None:
         if opened.mode == "replay":

@@ -81,6 +81,8 @@
     $("elapsed").textContent = minutes(pace.spent);
     $("ahead").textContent = `${minutes(Math.abs(pace.ahead))} ${pace.ahead < 0 ? "behind" : "ahead"}`;
     $("end").textContent = `ends after ${minutes(pace.total)} of ${minutes(pace.planned)}`;
+    $("skip").textContent = pace.skip;
+    $("skip").hidden = !pace.skip;
     const section = state.step.split("/")[0];
     $("parts").replaceChildren(
       ...pace.parts.map((part) => {

@@ -18,6 +18,7 @@ from talk.gpu.bounds import bounded
 from talk.gpu.ceilings import DEADLINE_S, measure_ceilings
 from talk.gpu.clocks import Gpu
 from talk.gpu.ground import Ground
+from talk.gpu.improvise import Improviser
 from talk.gpu.link import Link
 from talk.gpu.measure import Bench
 from talk.gpu.outline import definitions
@@ -157,21 +158,52 @@ class Session:
         needed = isinstance(step, (Measure, Benchmark, Predict)) and not isinstance(step, Trace)
         if self.live and needed and self._machine.ceilings is None:
             self._link.begin(DEADLINE_S)
-            found = measure_ceilings(self._gpu_timer(), self._link.progress)
-            self._machine = replace(self._machine, ceilings=found)
-            machine.spare_memory()
-            self._open()
+            self._measure_ceilings()
         if self.live:
             return self._machine.ceilings
         return self._hello.reference.ceilings if self._hello.reference else None
+
+    def _measure_ceilings(self) -> None:
+        found = measure_ceilings(self._gpu_timer(), self._link.progress)
+        self._machine = replace(self._machine, ceilings=found)
+        machine.spare_memory()
+        self._open()
+
+    def _improviser(self, ask: Ask) -> Improviser:
+        given = self._hello.commit
+        blank = Outcome(
+            section=ask.section,
+            step=ask.step,
+            mode=self._ground.mode,
+            commit=commit_of(self._root) if given is None else given,
+        )
+        return Improviser(
+            # Nobody sees progress while the terminal is lent.
+            bench=replace(self._bench(), progress=Bench().progress),
+            blank=blank,
+            machine=self._measured,
+            tell=self._improvised,
+        )
+
+    def _lend(self, loaded: Loaded, ask: Ask) -> None:
+        open_shell(loaded, ask.step, ask.terminal, self._improviser(ask))
+
+    def _measured(self) -> Machine:
+        """This machine; its ceilings are measured where no step has needed them yet."""
+        if self.live and self._machine.ceilings is None:
+            print("measuring the ceilings of this GPU, once: some ten seconds …", flush=True)
+            self._measure_ceilings()
+        return self._machine
+
+    def _improvised(self, outcome: Outcome, said: str) -> None:
+        self._link.report(Report(improvised=stage.Improvised(outcome, said)))
 
     def _shell(self, ask: Ask) -> None:
         loaded = self._sections[ask.section]
         if isinstance(loaded, Failure):
             self._link.report(Report(said=stage.Said(loaded.reason)))
         else:
-            work = partial(open_shell, loaded, ask.step, ask.terminal, interpreted=not self.live)
-            failed = attempt(work, root=self._root, last=True)
+            failed = attempt(partial(self._lend, loaded, ask), root=self._root, last=True)
             if isinstance(failed, Failure):
                 self._link.report(Report(said=stage.Said(f"IPython ended: {failed.reason}")))
         self._link.report(Report(shut=True))

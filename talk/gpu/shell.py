@@ -8,36 +8,41 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
+from talk.gpu.improvise import Improviser
 from talk.gpu.measure import make_inputs
 from talk.gpu.reload import Loaded
 from talk.gpu.trouble import attempt
 from talk.outcome import Failure
 from talk.section import Measure, Step
 
-BANNER = "exit or Ctrl-D returns to the talk."
+BANNER = """measure(lambda: …, "mine") checks and times what you wrote; measure? says how.
+exit or Ctrl-D returns to the talk."""
 
 
-def open_shell(loaded: Loaded, slug: str, path: str, *, interpreted: bool) -> None:
+def open_shell(loaded: Loaded, slug: str, path: str, improviser: Improviser) -> None:
     """Blocks until it is left. path: of the terminal, whose foreground this process is."""
     with on_terminal(path):
         step = attempt(lambda: loaded.section.step(slug), last=True)
-        found = {} if isinstance(step, Failure) else names_of(step, interpreted)
+        found = {} if isinstance(step, Failure) else names_of(step, improviser)
         interact({**vars(loaded.module), **found}, f"{', '.join(found) or slug}\n{BANNER}")
 
 
-def names_of(step: Step, interpreted: bool) -> dict[str, Any]:
+def names_of(step: Step, improviser: Improviser) -> dict[str, Any]:
     """The step, and its case, candidates and inputs by the names of the reference's parameters."""
+    found: dict[str, Any] = {"step": step, "measure": improviser}
     if not isinstance(step, Measure):
-        return {"step": step}
-    case = step.case
-    found: dict[str, Any] = {"step": step, "case": case, "candidates": dict(step.candidates)}
+        return found
+    case, interpreted = step.case, improviser.bench.interpreted
+    found |= {"case": case, "candidates": dict(step.candidates)}
     size = case.small if interpreted else case.size
     inputs = attempt(lambda: make_inputs(case, size, interpreted=interpreted), last=True)
     if isinstance(inputs, Failure):
         print(f"no inputs: {inputs.reason}")
         return found
+    found["measure"] = replace(improviser, case=case, inputs=inputs)
     return found | dict(zip(parameters(case.reference, len(inputs)), inputs, strict=True))
 
 
@@ -75,8 +80,11 @@ def with_ipython(names: dict[str, Any], banner: str) -> None:
     with create_app_session():
         InteractiveShellEmbed.clear_instance()
         embed: Any = InteractiveShellEmbed
-        shell = embed(config=config, banner1=f"{banner}\n", exit_msg="")
-        shell(local_ns=names, module=type(sys)("demo"))
+        # One namespace: a function that is written there finds the others, whatever the version.
+        demo = type(sys)("demo")
+        vars(demo).update(names)
+        shell = embed(config=config, banner1=f"{banner}\n", exit_msg="", user_module=demo)
+        shell()
 
 
 @contextlib.contextmanager

@@ -23,6 +23,7 @@ from talk.terminal.clean import clean, line, styled, words
 from talk.terminal.code import code
 from talk.terminal.collected import collected
 from talk.terminal.failure import failure
+from talk.terminal.improvised import improvised
 from talk.terminal.outcome import outcome, unrepeated
 from talk.terminal.ruled import Ruled
 from talk.terminal.trace import Look, trace
@@ -135,6 +136,9 @@ def step(scene: Scene) -> Blocks:
         yield collected(scene.step, scene.state, scene.reading)
     else:
         yield from outcomes(scene)
+    found = scene.reading.improvised(scene.section.number, scene.step.slug)
+    if found:
+        yield improvised(found)
     # A trace shows its code itself, line by line.
     if scene.code and not (scene.state.tracing and scene.rows):
         yield code(scene.code)
