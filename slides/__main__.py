@@ -117,9 +117,11 @@ def built(output: str, choice: Choice, other: Record | None = None) -> Deck:
 
 def told(output: str, choice: Choice, made: Deck) -> list[str]:
     """What is stale, missing, or on no slide; a cheat sheet leaves out most, and rightly."""
-    from slides.press import of_the_talk
+    from talk.collect import of_the_talk
 
-    left_out = made.found.left_out(of_the_talk(choice.record)) if output != "cheatsheet" else []
+    left_out = (
+        made.found.left_out(of_the_talk(choice.record.outlines)) if output != "cheatsheet" else []
+    )
     return [*made.found.troubles(), *(f"note: {step}" for step in left_out)]
 
 

@@ -17,10 +17,11 @@ from slides.environment import environment_of
 from slides.medium import Chapter, Medium
 from slides.plots import words as plots
 from talk import source
+from talk.collect import of_the_talk
 from talk.errors import TalkError
 from talk.outcome import Code
 from talk.reading import Reading
-from talk.record import Record, SectionOutline
+from talk.record import Record
 
 PARTS = ("parts.html.j2", "diagrams/parts.svg.j2", "beside.html.j2", "plots.html.j2")
 """Macros that draw what the words of a template looked up."""
@@ -110,14 +111,10 @@ def vocabularies(
 
 def plan(record: Record, templates: Path) -> list[tuple[str, dict[str, Any]]]:
     """The templates in running order, with what each is about."""
-    sections = [(of_section(o.number, templates), {"outline": o}) for o in of_the_talk(record)]
+    sections = [
+        (of_section(o.number, templates), {"outline": o}) for o in of_the_talk(record.outlines)
+    ]
     return [("title.html.j2", {}), *sections, ("wrap_up.html.j2", {})]
-
-
-def of_the_talk(record: Record) -> list[SectionOutline]:
-    """Without what comes after it."""
-    later = {f"demos.{name}" for name in source.after()}
-    return [outline for outline in record.outlines if outline.module not in later]
 
 
 def of_section(number: int, templates: Path) -> str:

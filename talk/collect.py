@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from talk import source
 from talk.errors import UnknownReference
 from talk.look import Badge
 from talk.number import Number
@@ -249,6 +250,12 @@ class Asked:
         return model.value / measured.value
 
 
+def of_the_talk(outlines: Iterable[SectionOutline]) -> tuple[SectionOutline, ...]:
+    """Without what comes after it."""
+    later = {f"demos.{name}" for name in source.after()}
+    return tuple(outline for outline in outlines if outline.module not in later)
+
+
 def calibration(
     sections: Iterable[SectionOutline],
     reading: Reading,
@@ -258,7 +265,7 @@ def calibration(
     """Every question of these sections, in order; open where its measurement may not be told."""
     return tuple(
         asked(section, step, reading, told, votes((section.number, step.slug)))
-        for section in sections
+        for section in of_the_talk(sections)
         for step in section.steps
         if step.kind == "predict"
     )

@@ -115,6 +115,18 @@ def test_the_answer_stands_right_below_the_bars_at_the_smallest_size(slug, key):
     assert "the room" not in text, "nobody voted"
 
 
+def test_one_s_predictions_are_scored_at_the_end_of_a_section():
+    talk = press(talk_of(), "right", "2")
+    while talk.state.step.kind != "now-you":
+        press(talk, "right")
+    assert "Your predictions: 0 of 1 right; the model's 0 of 1." in shown(talk)
+    assert "Your predictions" not in shown(at("now-you")), "nothing was answered"
+    right = press(talk_of(), "right", "1")
+    while right.state.step.kind != "now-you":
+        press(right, "right")
+    assert "Your predictions: 1 of 1 right" in shown(right)
+
+
 def test_a_prediction_without_its_figure_says_so():
     failed = records.outcome("baseline", failure=Failure(kind="crash", reason="gone"))
     talk = press(at("baseline", with_outcome(failed)), "left")

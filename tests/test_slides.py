@@ -15,9 +15,9 @@ from slides import reveal
 from slides.__main__ import main
 from slides.build import DECK, TEMPLATES, build
 from slides.labels import writer
-from slides.press import of_the_talk
 from slides.typed import typed, typed_figures
 from talk import runner, source
+from talk.collect import of_the_talk
 from talk.errors import TalkError
 from talk.outcome import Code
 from talk.record import Event, Record
@@ -383,14 +383,14 @@ def committed() -> Record:
 
 def test_the_committed_recording_fills_every_slide(committed):
     made = build(committed)
-    assert made.found.left_out(of_the_talk(committed)) == []
-    for outline in of_the_talk(committed):
+    assert made.found.left_out(of_the_talk(committed.outlines)) == []
+    for outline in of_the_talk(committed.outlines):
         assert f"s{outline.number}-now-you" in made.found.slides
 
 
 def test_the_minutes_of_a_section_s_slides_are_the_section_s(committed):
     html = build(committed).html
-    for outline in of_the_talk(committed):
+    for outline in of_the_talk(committed.outlines):
         found = re.findall(rf'<section id="s{outline.number}[-"][^>]*data-timing="(\d+)"', html)
         assert sum(map(int, found)) == 60 * outline.minutes
 

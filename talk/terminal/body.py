@@ -26,6 +26,7 @@ from talk.terminal.failure import failure
 from talk.terminal.improvised import improvised
 from talk.terminal.outcome import outcome, unrepeated
 from talk.terminal.ruled import Ruled
+from talk.terminal.scored import scored
 from talk.terminal.trace import Look, trace
 
 Blocks = Iterator[RenderableType]
@@ -92,7 +93,7 @@ def body(scene: Scene) -> Blocks:
     yield title(scene)
     yield from notes(scene)
     if scene.step.kind == "now-you":
-        yield from now_you(scene.step)
+        yield from now_you(scene)
     else:
         yield from step(scene)
 
@@ -118,11 +119,14 @@ def notes(scene: Scene) -> Blocks:
         yield Ruled(words(scene.step.notes.strip() or "no notes for this step"), "strong")
 
 
-def now_you(step: StepOutline) -> Blocks:
-    """The exercise that ends a section."""
+def now_you(scene: Scene) -> Blocks:
+    """The exercise that ends a section, and how good one's predictions were."""
+    step, own = scene.step, scored(scene.state, scene.reading)
     if step.minutes:
         yield styled(f"{step.minutes} minute{'s' * (step.minutes != 1)}", "strong")
     yield words(step.text.strip())
+    if own:
+        yield styled(own, "strong")
 
 
 def step(scene: Scene) -> Blocks:
