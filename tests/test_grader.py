@@ -33,6 +33,7 @@ from tests.interpreted import interpreting
 with interpreting():
     import numpy
 
+    from talk.gpu.grading.__main__ import one_configuration
     from talk.gpu.grading.functions import answered
     from talk.gpu.grading.load import module_of
     from talk.gpu.grading.plain_globals import plain_globals
@@ -62,6 +63,7 @@ def evidence_of(text, lesson, path="my/answer.py"):
     """As the process that grades has it, without the process."""
     with interpreting():
         module = module_of(text, path)
+        one_configuration(module)
         entry = getattr(module, lesson.entry)
         if lesson.kind == "function":
             return answered(entry, lesson, path)[0]
@@ -87,6 +89,55 @@ def found(text, lesson):
 def test_a_solution_is_right(slug):
     text = (HERE / "solutions" / f"{slug}.py").read_text(encoding="utf-8")
     assert evidence_of(text, BY_SLUG[slug]).fine
+
+
+HEAD = "import torch, triton\nimport triton.language as tl\n"
+OTHER_STYLES = {
+    "tuned": """
+@triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["n"])
+@triton.jit
+def add_kernel(out_ptr, x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, i < n) + tl.load(y_ptr + i, i < n), i < n)
+def add(x, y):
+    out, n = torch.empty_like(x), x.numel()
+    add_kernel[lambda given: (triton.cdiv(n, given["BLOCK"]),)](out, x, y, n)
+    return out
+""",
+    "in a loop, by keywords": """
+@triton.jit
+def add_kernel(out_ptr, x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    for first in tl.range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
+        i = first + tl.arange(0, BLOCK)
+        x, y = tl.load(x_ptr + i, mask=i < n, other=0), tl.load(y_ptr + i, mask=i < n, other=0)
+        tl.store(out_ptr + i, x + y, mask=i < n)
+def add(x, y):
+    out = torch.empty_like(x)
+    add_kernel[(4,)](out_ptr=out, x_ptr=x, y_ptr=y, n=x.numel(), BLOCK=128)
+    return out
+""",
+    "block pointers": """
+@triton.jit
+def block_of(ptr, n, BLOCK: tl.constexpr):
+    return tl.make_block_ptr(ptr, (n,), (1,), (tl.program_id(0) * BLOCK,), (BLOCK,), (0,))
+@triton.jit
+def add_kernel(out_ptr, x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    x = tl.load(block_of(x_ptr, n, BLOCK), boundary_check=(0,))
+    y = tl.load(block_of(y_ptr, n, BLOCK), boundary_check=(0,))
+    tl.store(block_of(out_ptr, n, BLOCK), x + y, boundary_check=(0,))
+def add(x, y):
+    out, n = torch.empty_like(x), x.numel()
+    add_kernel[(triton.cdiv(n, 64),)](out, x, y, n, BLOCK=64)
+    return out
+""",
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*make_block_ptr is deprecated:UserWarning")
+@pytest.mark.parametrize("style", OTHER_STYLES)
+def test_a_right_answer_in_another_style_is_right(style):
+    evidence = evidence_of(HEAD + OTHER_STYLES[style], BY_SLUG["ragged"])
+    assert evidence.fine, evidence
 
 
 @pytest.mark.parametrize("slug", BY_SLUG)

@@ -148,6 +148,8 @@ def graded(request: Request, lesson: Lesson, tell: Callable[..., None]) -> Found
     entry = getattr(module, lesson.entry, None)
     if not callable(entry):
         return failed(request.part, Evidence(error=f"there is no function {lesson.entry} in it"))
+    if request.part == "simulate":
+        one_configuration(module)
     if request.part == "compile":
         from talk.gpu.grading.compiled import compiled
 
@@ -159,6 +161,13 @@ def graded(request: Request, lesson: Lesson, tell: Callable[..., None]) -> Found
             entry, lesson, request.place, request.ceilings, lambda text, _: tell(doing=text)
         )
     return simulated(module, entry, lesson, request)
+
+
+def one_configuration(module: Any) -> None:
+    """Nothing is timed here: of what a kernel is tuned over, the first is taken."""
+    for value in vars(module).values():
+        if type(value).__name__ == "Autotuner":
+            value.configs = value.configs[:1]
 
 
 def simulated(module: Any, entry: Callable[..., Any], lesson: Lesson, request: Request) -> Found:

@@ -343,8 +343,8 @@ def hooks(watch: Watch, plain: dict[str, Any], interpreter: Any) -> dict[str, Ca
         kind = pointers.get_element_ty()
         return kind, np.dtype(interpreter._get_np_dtype(kind))
 
-    def lanes(mask: Any, access: Access) -> Any:
-        return handle(access.mask.reshape(access.pointers.shape), mask.dtype)
+    def lanes(access: Access) -> Any:
+        return handle(access.mask.reshape(access.pointers.shape), interpreter.tl.int1)
 
     def load(pointers: Any, mask: Any, other: Any, *rest: Any, **keywords: Any) -> Any:
         kind, dtype = dtype_of(pointers)
@@ -360,20 +360,18 @@ def hooks(watch: Watch, plain: dict[str, Any], interpreter: Any) -> dict[str, Ca
             data[...] = other.data if rules.other is None else fill(rules.other, dtype)
         data[asked & ~access.mask] = fill(rules.outside, dtype)
         return plain["create_masked_load"](
-            pointers, lanes(mask, access), handle(data, kind), *rest, **keywords
+            pointers, lanes(access), handle(data, kind), *rest, **keywords
         )
 
     def store(pointers: Any, value: Any, mask: Any, *rest: Any, **keywords: Any) -> Any:
         access = Access(watch, pointers.data, mask.data, dtype_of(pointers)[1].itemsize, "store")
         access.store(value.data)
-        return plain["create_masked_store"](pointers, value, lanes(mask, access), *rest, **keywords)
+        return plain["create_masked_store"](pointers, value, lanes(access), *rest, **keywords)
 
     def atomic(op: Any, pointers: Any, value: Any, mask: Any, *rest: Any, **keywords: Any) -> Any:
         access = Access(watch, pointers.data, mask.data, dtype_of(pointers)[1].itemsize, "atomic")
         together(access)
-        return plain["create_atomic_rmw"](
-            op, pointers, value, lanes(mask, access), *rest, **keywords
-        )
+        return plain["create_atomic_rmw"](op, pointers, value, lanes(access), *rest, **keywords)
 
     def compare_and_swap(pointers: Any, *rest: Any, **keywords: Any) -> Any:
         on = np.ones(np.asarray(pointers.data).shape, bool)
